@@ -20,6 +20,7 @@ type clipping struct {
 	in   *space
 	cut  float64 // by how much gradients exceed the clip, per row, in each coordinate
 	lost float64 // part of the curvature that rows which count less take from a direction at most
+	unit float64 // of scores: a standard deviation of real labels about their predictions, 1 for others
 	// unresolved tells that the histogram told nothing of the clip.
 	unresolved bool
 }
@@ -105,9 +106,13 @@ func (v *clipping) cutOff() error {
 	noise := 2 * math.Sqrt(dim) / (p.Mu * math.Sqrt(v.in.steps()))
 	clip := law.Balanced(low, edges[0], noise, v.part())
 	square := math.Max(0, h.MeanSquare()) // but for noise; where it is 0 nothing is known to be likely
+	deviation := math.Sqrt(square / (dim * v.in.typical))
 	v.in.held.Clip = clip
 	if !p.Facts.EachRow {
-		v.in.held.Likely = tuning.LikelyDeviations * math.Sqrt(square/(dim*v.in.typical))
+		v.in.held.Likely = tuning.LikelyDeviations * deviation
+	}
+	if p.Loss.Labels() == losses.Real {
+		v.unit = deviation
 	}
 	v.unresolved = clip < tuning.Unresolved*edges[len(edges)-1]
 	v.cut = law.Excess(clip) / v.in.run.N / math.Sqrt(dim)

@@ -133,7 +133,7 @@ func (v *newton) estimate(done int) error {
 	if err := v.in.enframe(); err != nil {
 		return err
 	}
-	v.clip.in = v.in
+	v.clip.in, v.clip.unit = v.in, 1
 	if err := v.clip.choose(); err != nil {
 		return err
 	}

@@ -492,7 +492,7 @@ func TestBesideMeanIsLost(t *testing.T) {
 // change: along each direction as much as these take of its curvature, beside the mean one, as far as a histogram allows.
 func TestLawAddsUp(t *testing.T) {
 	v := &newton{in: spaceOf(losses.Squared{}, 2, 1), theta: make([]float64, 3), scatter: noisy{mat.NewSymDense(3, nil), 0.3}}
-	v.clip = clipping{in: v.in, cut: 0.2, lost: 0.3}
+	v.clip = clipping{in: v.in, cut: 0.2, lost: 0.3, unit: 0.5}
 	v.in.run.Problem.Facts.Dim, v.in.pilot, v.in.labels.Noise = 3, make([]float64, 3), 1
 	v.in.frame.At.Matrix = mat.NewDense(2, 2, []float64{1, 0, 0, 1})
 	v.in.curve.hessian.m = mat.NewSymDense(3, []float64{0.5, 0, 0, 0, 0.9, 0, 0, 0, 1.6})
@@ -504,7 +504,7 @@ func TestLawAddsUp(t *testing.T) {
 	l := v.law()
 	part := math.Pow(tuning.CutPart*0.2, 2)
 	for j, want := range []struct{ curvature, missing, lost float64 }{{0.5, part, 0.3}, {0.9, part, 0.1}, {1.6, 0.04, 0}} {
-		misfit := math.Pow(tuning.Misfit*want.lost, 2)
+		misfit := math.Pow(tuning.Misfit*v.clip.unit*want.lost, 2)
 		if got := l.Misfit.At(j, j); math.Abs(got-misfit) > 1e-12 {
 			t.Errorf("misfit of coordinate %d is %g, want %g", j, got, misfit)
 		}

@@ -56,12 +56,12 @@ func (v *newton) law() *Law {
 }
 
 // misfit is the square of what rows that count less may change of an estimate, where the model isn't that of
-// labels: along each direction as much as the part of its curvature that they took.
+// labels: along each direction as much as the part of its curvature that they took, in units of scores.
 func (v *newton) misfit() *mat.SymDense {
 	mean := mat.Trace(v.in.curve.hessian.m) / float64(len(v.theta))
 	return v.in.curve.spectrum.Map(func(l float64) float64 {
 		lost := math.Max(0, math.Min(1-l/mean, v.clip.lost))
-		return math.Pow(tuning.Misfit*lost, 2)
+		return math.Pow(tuning.Misfit*v.clip.unit*lost, 2)
 	})
 }
 

@@ -17,7 +17,7 @@ func reckoned(t *testing.T) *newton {
 	t.Helper()
 	v := &newton{in: spaceOf(losses.Logistic{}, 2, 1), theta: []float64{0.3, -0.2, 0.5}, shrunk: 0.7}
 	v.scatter = noisy{mat.NewSymDense(3, []float64{0.2, 0.03, 0.01, 0.03, 0.3, -0.02, 0.01, -0.02, 0.4}), 0.06}
-	v.clip = clipping{in: v.in, cut: 0.2, lost: 0.3}
+	v.clip = clipping{in: v.in, cut: 0.2, lost: 0.3, unit: 0.5}
 	v.in.run.Problem.Facts.Dim, v.in.pilot, v.in.labels.Bias = 3, make([]float64, 3), 0.1
 	v.in.frame.At.Matrix = mat.NewDense(2, 2, []float64{1, 0.2, 0.1, 2})
 	v.in.curve.hessian = noisy{mat.NewSymDense(3, []float64{0.5, 0.1, 0.05, 0.1, 0.4, -0.07, 0.05, -0.07, 0.6}), 0.04}

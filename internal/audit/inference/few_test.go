@@ -61,6 +61,24 @@ func TestInferenceOfFewRows(t *testing.T) {
 	}
 }
 
+// Standard errors of real labels are in their units, that part included which rows that count less may change.
+func TestInferenceKeepsToLabelUnits(t *testing.T) {
+	const factor = 1024
+	for k := range uint64(4) {
+		s := withRare(k, 20_000, 0.01, 1, 1.5, losses.Squared{})
+		want := s.infer(t, losses.Squared{}, dpglm.GDP(0.5), k).Coefficients()
+		for i := range s.y {
+			s.y[i] *= factor
+		}
+		s.schema.LabelRange = [2]float64{-10 * factor, 10 * factor}
+		for j, c := range s.infer(t, losses.Squared{}, dpglm.GDP(0.5), k).Coefficients() {
+			if got := c.StandardError / factor; math.Abs(got/want[j].StandardError-1) > 1e-6 || c.Mark != want[j].Mark {
+				t.Errorf("fit %d: %g of %s (%q), in other units %g (%q)", k, want[j].StandardError, c.Name, want[j].Mark, got, c.Mark)
+			}
+		}
+	}
+}
+
 // With all the budget that there may be no row is cut off, however long: twenty of 5,000 carry
 // a coefficient here.
 func TestInferenceAsNoiseFades(t *testing.T) {
