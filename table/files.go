@@ -66,7 +66,8 @@ func openAs(path string, s Schema) (*CSV, error) {
 }
 
 // Files are the files that a path names, as [OpenCSVAs] has it: in the order of their names, but for those with commas between them. It fails
-// where a pattern is broken, or names none, or where a file is named twice. Whether they exist it leaves to whoever opens them.
+// where a pattern is broken, or names none, or where a file is named twice, or as itself and compressed, as x.csv and x.csv.gz. Whether they
+// exist it leaves to whoever opens them.
 func Files(path string) (list []string, err error) {
 	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[,") {
 		return []string{path}, nil
@@ -94,10 +95,16 @@ func Files(path string) (list []string, err error) {
 			if of == p || known[k] != nil && known[i] != nil && os.SameFile(known[k], known[i]) {
 				return nil, fileError(0, "%s and %s are the same file, of whose rows each would count as two", of, p)
 			}
+			if unpacked(of) == unpacked(p) {
+				return nil, fileError(0, "%s and %s are very likely the same rows, each of which would count as two: name one of the files, or rename one if they are different", of, p)
+			}
 		}
 	}
 	return list, nil
 }
+
+// unpacked is the name of a file before it was compressed.
+func unpacked(path string) string { return strings.TrimSuffix(filepath.Clean(path), ".gz") }
 
 // follow goes on with the next file.
 func (c *CSV) follow() error {

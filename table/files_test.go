@@ -118,6 +118,22 @@ func TestFilesAreNamedOnce(t *testing.T) {
 	}
 }
 
+// A file beside itself compressed is very likely the same rows twice, listed or by a pattern; of other names, or in other directories, nobody knows.
+func TestFilesBesideThemselvesCompressed(t *testing.T) {
+	dir := t.TempDir()
+	stored(t, dir, "x.csv", "y,x\n1,2\n")
+	stored(t, dir, "x.csv.gz", "")
+	stored(t, dir, "y.csv.gz", "")
+	t.Chdir(dir)
+	for path, taken := range map[string]bool{"x.csv,y.csv.gz": true, "y*": true, "x.csv": true, "x.csv.gz,y.csv.gz": true, "../x.csv,x.csv.gz": true,
+		"x.csv,x.csv.gz": false, "./x.csv.gz,x.csv": false, "x*": false, "*.csv*": false} {
+		list, err := Files(path)
+		if (err == nil) != taken || err != nil && (!errors.Is(err, ErrFile) || !strings.Contains(err.Error(), "x.csv and ") && !strings.Contains(err.Error(), "x.csv.gz and ")) {
+			t.Errorf("%s: %q, %v", path, list, err)
+		}
+	}
+}
+
 // Files are read one after the other, those of a pattern by name, and have one header.
 func TestSeveralFiles(t *testing.T) {
 	dir, s := t.TempDir(), european(t, "")
