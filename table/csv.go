@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
 // CSV reads records of comma-separated values, or of values separated by another
@@ -118,10 +119,24 @@ func begin(r io.Reader) (buffered *bufio.Reader, start []byte, err error) {
 	return buffered, start[len(bom):], err
 }
 
+// tables are other files that hold tables, by what they begin with.
+var tables = []struct{ magic, is string }{
+	{rowfile.Magic, "a file of rows, as Write makes them, which only fits read; here name the file that it was made of"},
+	{"PAR1", "a Parquet file; export the table as CSV, or read it in Go by module table/columnar"},
+	{"ARROW1", "an Arrow file; export the table as CSV, or read it in Go by module table/columnar"},
+	{"\xff\xff\xff\xff", "an Arrow stream; export the table as CSV"},
+	{"SQLite format 3\x00", "a SQLite database; export the table as CSV, or read a query in Go by ReadSQL"},
+}
+
 // checkStart looks for what isn't CSV.
 func checkStart(start []byte) error {
 	if err := checkPacked(start); err != nil {
 		return err
+	}
+	for _, t := range tables {
+		if bytes.HasPrefix(start, []byte(t.magic)) {
+			return fileError(0, "it is %s", t.is)
+		}
 	}
 	switch {
 	case bytes.HasPrefix(start, []byte(gzipMagic)):

@@ -26,6 +26,8 @@ func TestBadInput(t *testing.T) {
 	broken := func(schema string) []string { return fit(good, write(t, "s.json", schema)) }
 	model := filepath.Join(t.TempDir(), "model.json")
 	csvfit(t, "fit", "-data", good, "-schema", binary, "-epsilon", "1", "-o", model)
+	rows := filepath.Join(t.TempDir(), "good.rows")
+	csvfit(t, "store", "-data", good, "-schema", binary, "-o", rows)
 	dir, empty, hazard := t.TempDir(), file(""), write(t, "h.json", followup)
 	unread := file("a,y\nnone,1\n") // what is wrong with it isn't said where it isn't read
 	for _, c := range []struct {
@@ -50,7 +52,17 @@ func TestBadInput(t *testing.T) {
 		{"missing directory", append(fit(good, binary), "-o", filepath.Join(dir, "none", "m.json")), 1, "there is no directory " + filepath.Join(dir, "none")},
 		{"hazards of one row each", append(fit(good, hazard), "-method", "objpert", "-o", filepath.Join(dir, "h.json")), 2, "one row of each person"},
 		{"hazards by another loss", append(fit(good, hazard), "-loss", "logistic", "-o", filepath.Join(dir, "h.json")), 2, "fitted by poisson"},
-		{"unknown ending", fit("a.parquet", binary), 2, ".libsvm"},
+		{"unknown ending", fit("a.xlsx", binary), 2, ".libsvm"},
+		{"Parquet", fit("a.parquet", binary), 2, "export the table as CSV, or read it in Go by columnar.ReadParquetFile"},
+		{"Arrow", []string{"init", "-data", "a.arrow"}, 2, "export the table as CSV, or read it in Go by columnar.ReadArrowFile"},
+		{"init of rows", []string{"init", "-data", rows}, 2, "is a file of rows, which only csvfit fit -data takes: name the file that it was made of"},
+		{"predict of rows", []string{"predict", "-model", model, "-data", rows}, 2, "is a file of rows, which only csvfit fit"},
+		{"observe of rows", []string{"observe", "-schema", binary, "-data", rows}, 2, "is a file of rows, which only csvfit fit"},
+		{"check of rows", []string{"check", "-schema", binary, "-data", rows}, 2, "is a file of rows, which only csvfit fit"},
+		{"rows of rows", []string{"store", "-schema", binary, "-data", rows, "-o", filepath.Join(dir, "a.rows")}, 2, "is a file of rows, which only csvfit fit"},
+		{"moments of rows", []string{"moments", "-schema", binary, "-data", rows, "-epsilon", "1", "-o", filepath.Join(dir, "m.json")}, 2, "is a file of rows, which only csvfit fit"},
+		{"public rows that are stored", fit(good, binary, "-public", rows), 2, "-public " + rows + " is a file of rows, which only csvfit fit"},
+		{"rows of another name", []string{"init", "-data", write(t, "rows.csv", "dpglmrow\x01\x00\x00\x00")}, 1, "rows.csv: it is a file of rows"},
 
 		{"index 0", fit(write(t, "a.libsvm", "1 0:1\n"), write(t, "l.json", `{"features": 2, "bound": 1, "label": {"kind": "binary", "positive": ["1"], "negative": ["0"]}}`)), 1, "line 1"},
 		{"table's schema for LIBSVM", fit(write(t, "a.libsvm", "1 1:1\n"), binary), 1, `"features"`},

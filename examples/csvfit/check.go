@@ -28,7 +28,10 @@ func checkData(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	if err := source.ResolveData("csvfit", stderr); err != nil {
 		return err
 	}
-	if source.Facts() == nil || task.IsRows(source.Path) {
+	if err := task.HasColumns("data", source.Path); err != nil {
+		return err
+	}
+	if source.Facts() == nil {
 		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
 	}
 	c, err := table.OpenCSVAs(source.Path, *source.FileFacts())

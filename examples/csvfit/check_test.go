@@ -157,7 +157,7 @@ func TestCheckArguments(t *testing.T) {
 		{"no schema", []string{"-data", data}, 2, "-schema is missing"},
 		{"no such file", []string{"-data", filepath.Join(t.TempDir(), "none.csv"), "-schema", facts}, 1, "there is no such file"},
 		{"LIBSVM", []string{"-data", write(t, "a.libsvm", "1 1:1\n"), "-schema", write(t, "l.json", `{"features": 2, "bound": 1, "label": {"kind": "binary", "positive": ["1"], "negative": ["0"]}}`)}, 2, "must be a file with columns"},
-		{"rows", []string{"-data", write(t, "a.rows", ""), "-schema", facts}, 2, "must be a file with columns"},
+		{"rows", []string{"-data", write(t, "a.rows", ""), "-schema", facts}, 2, "is a file of rows, which only csvfit fit -data takes"},
 		{"another command", []string{"-data", data, "-schema", facts, "-o", "x"}, 2, "-o is not a flag"},
 	} {
 		checkExit(t, c.name, append([]string{"check"}, c.args...), c.code, c.says)

@@ -154,6 +154,9 @@ func canDescribe(path, encoding, book string) error {
 	if err := task.DataExist(path); err != nil {
 		return err
 	}
+	if err := task.HasColumns("data", path); err != nil {
+		return err
+	}
 	if !slices.Contains([]string{"", "utf-8", "windows-1252", "iso-8859-1"}, strings.ToLower(encoding)) {
 		return task.Usage("-encoding %s is not one of utf-8, windows-1252 and iso-8859-1: convert the file to utf-8 (iconv -t UTF-8)", encoding)
 	}

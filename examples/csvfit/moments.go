@@ -47,8 +47,11 @@ func parseMoments(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	if err := o.source.ResolveData("csvfit", stderr); err != nil {
 		return nil, err
 	}
+	if err := task.HasColumns("data", o.source.Path); err != nil {
+		return nil, err
+	}
 	of := o.source.FileFacts()
-	if of == nil || task.IsRows(o.source.Path) {
+	if of == nil {
 		return nil, task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", o.source.Path)
 	}
 	if of.Person != "" || of.Weight != "" || of.AtRisk() != "" || of.Followup != nil {

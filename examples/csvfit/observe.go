@@ -23,6 +23,9 @@ func observe(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if *path == "" || *schema == "" {
 		return task.Usage("-data and -schema are needed: the rows, and what is to be completed by them")
 	}
+	if err := task.HasColumns("data", *path); err != nil {
+		return err
+	}
 	text, err := os.ReadFile(*schema)
 	if err != nil {
 		return err

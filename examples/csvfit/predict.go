@@ -40,6 +40,9 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err := task.DataExist(*path); err != nil {
 		return err
 	}
+	if err := task.HasColumns("data", *path); err != nil {
+		return err
+	}
 	m, found, err := readModel(*model)
 	if err != nil {
 		return err

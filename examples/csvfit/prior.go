@@ -36,13 +36,14 @@ func (o *fitting) checkPrior() error {
 		return task.Usage(`-%s is for rows that are protected whole, and the schema has "private": leave one out`, flag)
 	case o.public != "" && sameFile(path, o.source.Path):
 		return task.Usage("-public %s is the file of -data: rows that are protected can't be public; leave it out", path)
-	case o.public != "" && task.IsRows(path):
-		return task.Usage("-public %s is a file of rows: name the file that it was made of", path)
 	}
-	if flag == "public" {
-		return task.DataExist(path)
+	if flag == "prior" {
+		return task.Exists(flag, path)
 	}
-	return task.Exists(flag, path)
+	if err := task.HasColumns(flag, path); err != nil {
+		return err
+	}
+	return task.DataExist(path)
 }
 
 // sameFile reports whether files of two paths have one in common.

@@ -36,7 +36,10 @@ func store(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := source.ResolveData("csvfit", stderr); err != nil {
 		return err
 	}
-	if source.Facts() == nil || task.IsRows(source.Path) {
+	if err := task.HasColumns("data", source.Path); err != nil {
+		return err
+	}
+	if source.Facts() == nil {
 		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(storeGC))

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	magic    = "dpglmrow"
+	magic    = Magic
 	ending   = "rows"
 	version  = 1
 	headSize = 16
@@ -25,6 +25,9 @@ const (
 	maxParts    = 99999         // files: numbers in their names have five digits
 	entryOnDisk = 8             // of the index
 )
+
+// Magic is what a row file begins with.
+const Magic = "dpglmrow"
 
 var checksum = crc32.MakeTable(crc32.Castagnoli)
 

@@ -164,6 +164,14 @@ func IsRows(path string) bool {
 	return strings.HasSuffix(path, RowsEnding)
 }
 
+// HasColumns refuses files of rows, which are a flag's, for what needs the file that these were made of.
+func HasColumns(flag, path string) error {
+	if IsRows(path) {
+		return Usage("-%s %s is a file of rows, which only csvfit fit -data takes: name the file that it was made of", flag, path)
+	}
+	return nil
+}
+
 // IsLIBSVM tells the two formats apart, by the ending of the file's name.
 func IsLIBSVM(path string) (bool, error) {
 	if path == StandardInput {
@@ -187,6 +195,11 @@ func IsLIBSVM(path string) (bool, error) {
 	for ending, program := range map[string]string{".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"} {
 		if strings.HasSuffix(path, ending) {
 			return false, Usage("-data %s is compressed by %s, which isn't read: decompress it, %[2]s -dc %[1]s | csvfit … -data -", path, program)
+		}
+	}
+	for ending, reader := range map[string]string{".parquet": "columnar.ReadParquetFile", ".arrow": "columnar.ReadArrowFile", ".feather": "columnar.ReadArrowFile"} {
+		if strings.HasSuffix(path, ending) {
+			return false, Usage("-data %s: a file that ends in %s isn't read: export the table as CSV, or read it in Go by %s of module table/columnar", path, ending, reader)
 		}
 	}
 	return false, Usage("-data %q must end in .csv, .tsv, .txt or .libsvm, or in one of them and .gz, or in %s", path, RowsEnding)
@@ -294,8 +307,8 @@ func (s *Source) Load(ctx context.Context) (*table.Table, error) {
 }
 
 func (s *Source) read() (*table.Table, error) {
-	if IsRows(s.Path) {
-		return nil, Usage("-data %s is a file of rows, which only fit takes: name the file that it was made of", s.Path)
+	if err := HasColumns("data", s.Path); err != nil {
+		return nil, err
 	}
 	if s.libsvm != nil {
 		return table.ReadLIBSVMFile(s.Path, *s.libsvm)
