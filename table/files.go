@@ -66,14 +66,20 @@ func openAs(path string, s Schema) (*CSV, error) {
 }
 
 // Files are the files that a path names, as [OpenCSVAs] has it: in the order of their names, but for those with commas between them. It fails
-// where a pattern is broken, or names none, or where a file is named twice, or as itself and compressed, as x.csv and x.csv.gz. Whether they
-// exist it leaves to whoever opens them.
+// where a pattern is broken, or names none, a name beside a comma is missing, or "-", or where a file is named twice, or as itself and compressed,
+// as x.csv and x.csv.gz. Whether they exist it leaves to whoever opens them.
 func Files(path string) (list []string, err error) {
 	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[,") {
 		return []string{path}, nil
 	}
 	for _, part := range strings.Split(path, ",") {
 		part = strings.TrimSpace(part)
+		switch part {
+		case "":
+			return nil, fileError(0, "%s: a name is missing beside a comma", path)
+		case standardInput:
+			return nil, fileError(0, `%s: "-" is standard input, which isn't read beside other files, nor twice (a file of that name is ./-)`, path)
+		}
 		found := []string{part}
 		if strings.ContainsAny(part, "*?[") {
 			if found, err = filepath.Glob(part); err != nil {

@@ -142,7 +142,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 // canDescribe refuses files without a header, and flags that can't be.
 func canDescribe(path, encoding, book string) error {
 	if path == "" {
-		return task.Usage("-data is missing: name the file whose header is to be described")
+		return task.Usage("-data is missing or empty: name the file whose header is to be described")
 	}
 	libsvm, err := task.IsLIBSVM(path)
 	if err != nil {

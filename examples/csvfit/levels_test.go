@@ -241,6 +241,7 @@ func TestInfersLevels(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	checkExit(t, "a contrast of several scores", []string{"show", "-model", model, "-contrast", "town:Hull:York"}, 2, "one score")
+	checkExit(t, "intervals of levels", []string{"predict", "-model", model, "-data", survey(t, 10), "-interval"}, 2, "m.json has levels, whose probabilities have no intervals: leave it out")
 }
 
 // The best methods for levels are compared on the same rows, with and without an order.

@@ -31,7 +31,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	if *path == "" {
-		return task.Usage("-data is missing: name the file whose rows are to be predicted")
+		return task.Usage("-data is missing or empty: name the file whose rows are to be predicted")
 	}
 	libsvm, err := task.IsLIBSVM(*path)
 	if err != nil {
@@ -47,8 +47,11 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	if *intervals && (found.one == nil || m.Levels() != nil) {
-		return task.Usage("-interval: %s has none; fit it by -method infer, of a label that has a mean", *model)
+	switch {
+	case *intervals && m.Levels() != nil:
+		return task.Usage("-interval is for a label that has a mean, and that of %s has levels, whose probabilities have no intervals: leave it out", *model)
+	case *intervals && found.one == nil:
+		return task.Usage("-interval: %s has none; fit it by -method infer", *model)
 	}
 	if libsvm != (m.Encoder() == nil) {
 		return task.Usage("-data %s: the model was trained on a file of the other format; CSV has columns, and LIBSVM has numbers of features", *path)

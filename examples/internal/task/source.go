@@ -95,7 +95,7 @@ func (s *Source) Resolve(program string, stderr io.Writer) error {
 // ResolveData is Resolve for a source with a data file.
 func (s *Source) ResolveData(program string, stderr io.Writer) error {
 	if s.Path == "" {
-		return Usage("-data is missing: name a data file")
+		return Usage("-data is missing or empty: name a data file")
 	}
 	if err := DataExist(s.Path); err != nil {
 		return err
@@ -177,9 +177,11 @@ func IsLIBSVM(path string) (bool, error) {
 	if path == StandardInput {
 		return false, nil
 	}
-	if files, err := table.Files(path); err == nil {
-		path = files[0]
+	files, err := table.Files(path)
+	if err != nil {
+		return false, err
 	}
+	path = files[0]
 	name := strings.TrimSuffix(path, ".gz")
 	if name != path && strings.HasSuffix(name, RowsEnding) {
 		return false, Usage("-data %q: a file of rows can't be read compressed: unpack it, and name the file that ends in %s", path, RowsEnding)
