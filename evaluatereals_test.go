@@ -191,11 +191,67 @@ func TestRMSEAllowsForHiddenTails(t *testing.T) {
 func TestHiddenTailsAreSaid(t *testing.T) {
 	about := Interval{1, 0.9, 1.1}
 	e := &Evaluation{Figures: []Figure{{Name: "mean error", Interval: about}, {Name: "RMSE", Interval: about}, {Name: "R²", Interval: about}}}
-	if s := e.String(); !strings.Contains(s, "very heavy tails have more") {
+	if s := e.String(); !strings.Contains(s, "very heavy tails have more") || e.Withheld() != nil {
 		t.Errorf("printed as\n%s", s)
 	}
 	e.Figures = e.Figures[:1]
-	if s := e.String(); !strings.Contains(s, "may have most of it") {
+	if s := e.String(); !strings.Contains(s, "may have most of each") {
 		t.Errorf("printed as\n%s", s)
+	}
+}
+
+// Which figures aren't known, or say nothing, is said by what kind of a label it is, each once and with its reason; what is printed has these sentences
+// in the place of the figures.
+func TestWithheldFigures(t *testing.T) {
+	nothing := Interval{0.4, 0, 1}
+	two := func(list ...Figure) *Evaluation { return &Evaluation{Figures: list, ROC: make([]CurvePoint, 1)} }
+	probable := two(Figure{Name: "accuracy", Unit: "fraction", Interval: nothing}, Figure{Name: "AUC", Interval: Interval{0.7, 0.6, 1}},
+		Figure{Name: "log-loss", Unit: "nats", Interval: Interval{0.5, 0, 1}}, Figure{Name: "Brier score", Interval: nothing})
+	probable.Calibration = make([]CurvePoint, 1)
+	classes := &Evaluation{Classes: []string{"a", "b", "c"}, Figures: []Figure{{Name: "accuracy", Unit: "fraction", Interval: nothing}, {Name: "Brier score", Interval: Interval{1, 0, 2}}}}
+	for _, class := range classes.Classes {
+		for _, name := range []string{"rate", "recall", "precision", "AUC"} {
+			of := Figure{Name: name, Class: class, Unit: "fraction", Interval: Interval{0.2, 0.1, 0.3}}
+			switch class + " " + name {
+			case "a AUC":
+				continue
+			case "b rate":
+				of.Interval = Interval{}
+			}
+			classes.Figures = append(classes.Figures, of)
+		}
+	}
+	known := Interval{1, 0.9, 1.1}
+	numbers := []Figure{{Name: "mean error", Interval: known}, {Name: "RMSE", Interval: known}, {Name: "R²", Interval: Interval{0.5, 0, 1}}}
+	for name, c := range map[string]struct {
+		e    *Evaluation
+		want []string
+	}{
+		"none":             {nil, nil},
+		"probabilities":    {probable, []string{"accuracy, rate of ones, Brier score, calibration intercept, calibration slope, as noise hides them"}},
+		"no probabilities": {two(Figure{Name: "accuracy", Unit: "fraction", Interval: Interval{0.7, 0.6, 0.8}}), []string{"AUC, rate of ones, as noise hides them"}},
+		"classes":          {classes, []string{"accuracy, log-loss, Brier score, mean AUC, as noise", "a, b, as noise hides some of each of these classes"}},
+		"numbers":          {&Evaluation{Figures: numbers}, nil},
+		"a tail":           {&Evaluation{Figures: numbers[:1]}, []string{"RMSE, R², as rows that noise hides may have most of each"}},
+		"no number":        {&Evaluation{}, []string{"mean error, RMSE, R², as rows that noise hides"}},
+		"a constant label": {&Evaluation{Figures: numbers[:2]}, []string{"R², as the labels' variance may be none"}},
+	} {
+		got, printed := c.e.Withheld(), c.e.String()
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+			continue
+		}
+		for k, sentence := range got {
+			if !strings.HasPrefix(sentence, "Figures withheld: "+c.want[k]) || strings.Count(printed, sentence+"\n") != 1 {
+				t.Errorf("%s: %q, want %q, in\n%s", name, sentence, c.want[k], printed)
+			}
+		}
+		if strings.Contains(printed, "[0, 1]") && c.e != probable && name != "numbers" || strings.Contains(printed, "[0, 0]") || strings.Contains(printed, "[0, 2]") {
+			t.Errorf("%s: printed as\n%s", name, printed)
+		}
+	}
+	many := &Evaluation{Classes: strings.Split("abcdefghijk", "")}
+	if got := many.Withheld(); len(got) != 2 || !strings.Contains(got[1], ": a, b, c, d, e, f, g, h and 3 more, as") {
+		t.Errorf("%q", got)
 	}
 }

@@ -3,6 +3,7 @@ package dpglm
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,7 +33,8 @@ import (
 // predicted that are of it, and "AUC", of its probability.
 //
 // All are held to what they can be, such as fractions to [0, 1]. One that drowned in the noise
-// isn't there, but for a class's rate, which may be 0 as far as is known.
+// isn't there, but for a class's rate, which may be 0 as far as is known. What is printed leaves out those that say nothing
+// ([Figure.Vacuous]), and has why ([Evaluation.Withheld]).
 type Evaluation struct {
 	Rows       int     `json:"rows"`       // n, or the number of persons; a bound on it where it is secret
 	Confidence float64 `json:"confidence"` // of the intervals
@@ -157,6 +159,9 @@ func (e *Evaluation) String() string {
 	fmt.Fprintf(&b, "%-*s%s%18.4g %% interval\n", width, nOf(e.Ledger, e.Rows), "estimate", 100*e.Confidence)
 	class := ""
 	for _, f := range e.Figures {
+		if f.Vacuous() {
+			continue
+		}
 		name := f.Name
 		switch {
 		case f.Class != class:
@@ -170,21 +175,88 @@ func (e *Evaluation) String() string {
 	if e.Band != nil {
 		fmt.Fprintf(&b, "at least %.4g %% of labels lie from %.4g below to %.4g above their prediction\n", 100*e.Confidence, -e.Band.Low, e.Band.High)
 	}
-	b.WriteString(e.caveat())
+	if _, known := e.Figure("RMSE"); known {
+		b.WriteString("RMSE, R²: rows too rare to be seen count as the others' tails let expect; very heavy tails have more\n")
+	}
+	for _, reason := range e.Withheld() {
+		b.WriteString(reason + "\n")
+	}
 	fmt.Fprintf(&b, "%v", e.Ledger)
 	return b.String()
 }
 
-// caveat says what RMSE and R² take for granted.
-func (e *Evaluation) caveat() string {
-	if _, known := e.Figure("RMSE"); known {
-		return "RMSE, R²: rows too rare to be seen count as the others' tails let expect; very heavy tails have more\n"
+// Vacuous reports whether the interval is all that such a figure can be, so that it says nothing, or zero, as that of a class's rate is which
+// drowned in the noise.
+func (f Figure) Vacuous() bool {
+	most := 1.0
+	switch {
+	case f.Interval == (Interval{}):
+		return true
+	case f.Name == "Brier score" && f.High > 1: // of several classes
+		most = 2
+	case f.Unit != "fraction" && f.Name != "AUC" && f.Name != "mean AUC" && f.Name != "Brier score":
+		return false
 	}
-	if _, numbers := e.Figure("mean error"); numbers {
-		return "RMSE, R²: unknown, as rows too rare to be seen may have most of it\n"
+	return f.Low <= 0 && f.High >= most
+}
+
+// Withheld says, in a sentence for each reason, which figures that the model could have aren't known or are vacuous; nil where there are none.
+// They follow from what was released.
+func (e *Evaluation) Withheld() (sentences []string) {
+	if e == nil {
+		return nil
 	}
-	if len(e.Figures) == 0 {
-		return "no figure is known, as rows too rare to be seen may have most of each: more rows, or a narrower range of labels, would tell\n"
+	say := func(names []string, why string) {
+		if len(names) > 0 {
+			sentences = append(sentences, "Figures withheld: "+few(names)+", as "+why)
+		}
 	}
-	return ""
+	const hidden = "noise hides them; more rows or a larger ε would tell"
+	switch {
+	case e.Classes != nil:
+		say(e.unknown("", "accuracy", "log-loss", "Brier score", "mean AUC"), hidden)
+		var classes []string
+		for _, class := range e.Classes {
+			if e.unknown(class, "rate", "recall", "precision", "AUC") != nil {
+				classes = append(classes, class)
+			}
+		}
+		say(classes, "noise hides some of each of these classes")
+	case len(e.ROC) > 0:
+		names := []string{"accuracy", "AUC", "rate of ones"}
+		if len(e.Calibration) > 0 { // there are probabilities
+			names = append(names, "log-loss", "Brier score", "calibration intercept", "calibration slope")
+		}
+		say(e.unknown("", names...), hidden)
+	default:
+		sums := e.unknown("", "mean error", "RMSE")
+		part := e.unknown("", "R²")
+		if slices.Contains(sums, "RMSE") {
+			sums, part = append(sums, part...), nil
+		}
+		say(sums, "rows that noise hides may have most of each; more rows, a larger ε or a narrower range of labels would tell")
+		say(part, "the labels' variance may be none as far as noise lets see; more rows or a larger ε would tell")
+	}
+	return sentences
+}
+
+// unknown are those of a class's figures, or of all rows', that aren't there or are vacuous.
+func (e *Evaluation) unknown(class string, names ...string) (list []string) {
+	for _, name := range names {
+		if f, known := e.ClassFigure(class, name); !known || f.Vacuous() {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+const mostNamed = 8 // that a sentence lists
+
+// few lists names, the first of many.
+func few(names []string) string {
+	text := strings.Join(names[:min(len(names), mostNamed)], ", ")
+	if more := len(names) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

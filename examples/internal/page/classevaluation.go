@@ -46,7 +46,7 @@ func newConfusion(e *dpglm.Evaluation) *confusion {
 
 // shown is a figure between 0 and 1, or that it drowned in the noise.
 func shown(f dpglm.Figure, known bool) figure {
-	if !known || f.Interval == (dpglm.Interval{}) || f.Low <= 0 && f.High >= 1 {
+	if !known || f.Vacuous() {
 		return figure{Value: "not determined"}
 	}
 	value, interval := estimate(f.Value, f.Low, f.High)

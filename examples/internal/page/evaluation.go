@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dpglm/dpglm"
 )
@@ -14,7 +13,7 @@ import (
 type evaluation struct {
 	Count, Level     string // of rows or persons; of the intervals
 	Figures          []figure
-	Lost             string // names of those that drowned in the noise
+	Lost             []string // which drowned in the noise, and why
 	ROC, Calibration *chart
 	Hidden           string // about groups of the calibration curve that aren't drawn
 	Band             string // how far labels lie from what is predicted of them
@@ -26,17 +25,15 @@ type figure struct{ Name, Meaning, Value, Interval string }
 
 func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
 	v := &evaluation{Count: counted(e.Ledger, e.Rows), Level: level(e.Confidence)}
-	var lost []string
 	for _, m := range measuresOf(e, c) {
-		f, known := e.Figure(m.name)
-		if !known || m.unit && f.Low <= 0 && f.High >= 1 {
-			lost = append(lost, m.name)
-			continue
+		if f, known := e.Figure(m.name); known && !f.Vacuous() {
+			v.Figures = append(v.Figures, m.shown(f))
 		}
-		v.Figures = append(v.Figures, m.shown(f))
 	}
-	v.Lost = strings.Join(lost, ", ")
-	if len(e.ROC) > 0 && !slices.Contains(lost, "AUC") {
+	for _, sentence := range e.Withheld() {
+		v.Lost = append(v.Lost, sentence+".")
+	}
+	if f, known := e.Figure("AUC"); known && !f.Vacuous() && len(e.ROC) > 0 {
 		v.ROC = rocChart(e)
 	}
 	v.Calibration, v.Hidden = calibrationChart(e, c.Model.Label())
@@ -51,10 +48,7 @@ func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
 }
 
 // measure is a figure that a model of its kind has.
-type measure struct {
-	name, meaning string
-	unit          bool // it lies between 0 and 1
-}
+type measure struct{ name, meaning string }
 
 // shown is a figure in print, fractions in percent.
 func (m measure) shown(f dpglm.Figure) figure {
@@ -70,32 +64,32 @@ func measuresOf(e *dpglm.Evaluation, c Content) []measure {
 	switch {
 	case e.Classes != nil:
 		return []measure{
-			{"accuracy", "rows whose level is the most likely one", true},
-			{"mean AUC", "mean of the levels’; ½ is blind", true},
-			{"log-loss", "mean of −log probability of what was right, in nats", false},
-			{"Brier score", "mean sum of the probabilities’ squared errors", false},
+			{"accuracy", "rows whose level is the most likely one"},
+			{"mean AUC", "mean of the levels’; ½ is blind"},
+			{"log-loss", "mean of −log probability of what was right, in nats"},
+			{"Brier score", "mean sum of the probabilities’ squared errors"},
 		}
 	case len(e.ROC) == 0:
 		return []measure{
-			{"R²", "part of the label’s variance that is explained; with heavy tails the interval may miss", false},
-			{"RMSE", "root of the mean squared error, in units of the label", false},
-			{"mean error", "prediction less label, in units of the label; 0 is right", false},
+			{"R²", "part of the label’s variance that is explained; with heavy tails the interval may miss"},
+			{"RMSE", "root of the mean squared error, in units of the label"},
+			{"mean error", "prediction less label, in units of the label; 0 is right"},
 		}
 	}
 	list := []measure{
-		{"accuracy", "rows that are classified rightly at a probability of ½", true},
-		{"AUC", "chance that a row of the class scores above one that isn’t; ½ is blind", true},
-		{"rate of ones", "rows for which it holds that " + c.Model.Label(), true},
+		{"accuracy", "rows that are classified rightly at a probability of ½"},
+		{"AUC", "chance that a row of the class scores above one that isn’t; ½ is blind"},
+		{"rate of ones", "rows for which it holds that " + c.Model.Label()},
 	}
 	if !c.Model.Link().Probability() {
 		list[0].meaning = "rows that are classified rightly"
 		return list
 	}
 	return append(list,
-		measure{"log-loss", "mean of −log probability of what was right, in nats", false},
-		measure{"Brier score", "mean squared error of the probability", true},
-		measure{"calibration intercept", "0 is right; above, probabilities are too low", false},
-		measure{"calibration slope", "1 is right; below, probabilities are too extreme", false})
+		measure{"log-loss", "mean of −log probability of what was right, in nats"},
+		measure{"Brier score", "mean squared error of the probability"},
+		measure{"calibration intercept", "0 is right; above, probabilities are too low"},
+		measure{"calibration slope", "1 is right; below, probabilities are too extreme"})
 }
 
 // headline is the figure for the page's top.

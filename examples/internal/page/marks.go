@@ -58,18 +58,7 @@ func doubtful(all []dpglm.Coefficient) (list []string) {
 
 // withheld says what noise hides of an evaluation.
 func withheld(e *evaluation) (list []string) {
-	if e.Lost != "" {
-		list = append(list, "Figures are withheld, as noise hides them: "+e.Lost+".")
-	}
-	var lost []string
-	for _, class := range e.Classes {
-		if slices.ContainsFunc(class.Figures, func(f figure) bool { return f.Interval == "" }) {
-			lost = append(lost, class.Name)
-		}
-	}
-	if lost != nil {
-		list = append(list, "Figures are withheld, as noise hides them, of levels: "+few(lost)+".")
-	}
+	list = append(list, e.Lost...)
 	if e.Hidden != "" {
 		list = append(list, "Calibration: "+e.Hidden)
 	}

@@ -21,8 +21,8 @@ func TestMarksComeFirst(t *testing.T) {
 		Content
 		want []string
 	}{
-		"too few rows":  {little, []string{"Void. The noise came from a seed", "Note: labels lie far apart.", little.Inference.Note(), "Intervals are withheld", "<script>", "Figures are withheld, as noise hides them: ", "AUC"}},
-		"few levels":    {classesOf(t, 30), []string{"Void.", "Constant model.", "of levels: "}},
+		"too few rows":  {little, []string{"Void. The noise came from a seed", "Note: labels lie far apart.", little.Inference.Note(), "Intervals are withheld", "<script>", little.Evaluation.Withheld()[0] + "."}},
+		"few levels":    {classesOf(t, 30), []string{"Void.", "Constant model.", "as noise hides some of each of these classes."}},
 		"enough levels": {ordinalOf(t, 3000), []string{"Void."}},
 	} {
 		page, _ := written(t, c.Content)
