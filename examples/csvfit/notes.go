@@ -22,17 +22,17 @@ func explained(l *dpglm.Ledger) string {
 }
 
 // noteModel prints what to know of a model's coefficients.
-func noteModel(w io.Writer, m *dpglm.Model) error {
+func noteModel(w io.Writer, m *dpglm.Model, found inferred) error {
 	var b strings.Builder
-	for _, note := range modelNotes(m) {
+	for _, note := range modelNotes(m, found) {
 		b.WriteString(note + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// modelNotes say what to know of a model's coefficients: they need no more than the model.
-func modelNotes(m *dpglm.Model) (notes []string) {
+// modelNotes say what to know of a model's coefficients: they need no more than the model's file.
+func modelNotes(m *dpglm.Model, found inferred) (notes []string) {
 	if e := m.Encoder(); e != nil {
 		var days []string
 		for _, c := range e.Schema().Columns {
@@ -45,6 +45,9 @@ func modelNotes(m *dpglm.Model) (notes []string) {
 		}
 		if lossOf(m) == softmax && e.Label().Ordered {
 			notes = append(notes, "The levels ascend by the schema: -loss ordinal fits one score for all, with less noise and, by -method infer, intervals.")
+		}
+		if e.Schema().Periods() != nil && found.one == nil && !page.Constant(m) {
+			notes = append(notes, "These hazard ratios have no intervals: -method infer gives them, by persons, and says which aren't determined.")
 		}
 	}
 	if page.Constant(m) {

@@ -99,7 +99,7 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s\n\n", explained(r.ledger))
-	if err := errors.Join(printFound(w, r.model, r.inference), noteModel(w, r.model)); err != nil {
+	if err := errors.Join(printFound(w, r.model, r.inference), noteModel(w, r.model, r.inference)); err != nil {
 		return err
 	}
 	if figures := r.figures(); figures != "" {
@@ -172,7 +172,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string              `json:"note"`
 	}{
 		r.source.Path, r.output, r.page, r.registry, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.beginning, r.radius,
-		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference.none(), r.evaluation, r.seconds,
+		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model, r.inference), r.inference.none(), r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), r.content().Review(), curatorNote,
 	})
 }

@@ -157,7 +157,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return showJSON(stdout, m, found, given)
 	}
 	fmt.Fprintf(stdout, "%s model of %s\n%s\n\n", lossOf(m), m.Label(), explained(m.Ledger()))
-	if err := errors.Join(printFound(stdout, m, found), given.print(stdout, found.one), noteModel(stdout, m)); err != nil {
+	if err := errors.Join(printFound(stdout, m, found), given.print(stdout, found.one), noteModel(stdout, m, found)); err != nil {
 		return err
 	}
 	if e := m.Encoder(); e != nil {
@@ -186,7 +186,7 @@ func showJSON(w io.Writer, m *dpglm.Model, found inferred, given *answers) error
 		Answers      *answers         `json:"answers,omitempty"` // to -contrast and -test
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, m.Ratio(), modelNotes(m), found.none(), given, m.Ledger(), nil}
+	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, m.Ratio(), modelNotes(m, found), found.none(), given, m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

@@ -129,6 +129,13 @@ func TestHazardsHaveRatiosAlone(t *testing.T) {
 		strings.Count(string(page), `<tr><th scope="row">2 to 5</th>`) != 1 || !strings.Contains(string(page), "baseline-hazard-title") || !strings.Contains(string(page), "times hazard ratios") || !strings.Contains(string(page), "baseline-survival-title") {
 		t.Errorf("the page has other words (%v)", err)
 	}
+	plain := filepath.Join(dir, "plain.json")
+	fitted, _ := csvfit(t, "fit", "-data", write(t, "c.csv", cohort(4000, false, 1)), "-schema", write(t, "f.json", followup), "-epsilon", "4", "-delta", "1e-6", "-insecure-noise-seed", "1", "-o", plain)
+	again, _ := csvfit(t, "show", "-model", plain)
+	const advice = "These hazard ratios have no intervals: -method infer gives"
+	if strings.Count(fitted, advice) != 1 || strings.Count(again, advice) != 1 || strings.Contains(shown, advice) {
+		t.Errorf("of a model without intervals it says\n%s\n%s\nand of one with them\n%s", fitted, again, shown)
+	}
 	checkSurvival(t, model)
 	ratios, hazard := filepath.Join(dir, "ratios.html"), strings.TrimSuffix(followup, "}")+`, "interactions": [["sex", "period"]]}`
 	csvfit(t, append([]string{"fit", "-data", write(t, "c.csv", cohort(4000, false, 1)), "-schema", write(t, "i.json", hazard), "-report", ratios}, append(args, filepath.Join(dir, "i.json"))...)...)
