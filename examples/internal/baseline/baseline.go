@@ -78,28 +78,39 @@ func Fit(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 
 // widened moves kinks apart that are so close that hardly a row lies between them.
 func widened(loss losses.Loss, y []float64) losses.Loss {
-	if h, ok := loss.(losses.Huber); ok {
-		best, sum := Constant(y, loss), 0.0
-		for _, v := range y {
-			sum += math.Abs(v - best)
-		}
-		h.Kappa = math.Max(h.Kappa, 1e-3*sum/float64(len(y)))
-		return h
+	of, label, weight := plain(loss)
+	h, ok := of.(losses.Huber)
+	if !ok {
+		return loss
 	}
-	return loss
+	best, sum, all := Constant(y, loss), 0.0, 0.0
+	for _, v := range y {
+		sum += weight(v) * math.Abs(label(v)-best)
+		all += weight(v)
+	}
+	if all > 0 {
+		h.Kappa = math.Max(h.Kappa, 1e-3*sum/all)
+	}
+	if r, ok := loss.(byRow); ok {
+		r.Loss, r.curvature = h, curvatureOf(h)
+		return r
+	}
+	return h
 }
 
 // steepness is what a ridge is measured by: the curvature of the parabola around each real
 // label whose slopes at the best constant are the loss's, which for the squared loss is 1;
 // so that a ridge is as small beside amounts, of whatever unit, as it is beside classes.
 func steepness(y []float64, loss losses.Loss) float64 {
-	if loss.Labels() != losses.Real {
+	of, label, weight := plain(loss)
+	if of.Labels() != losses.Real {
 		return 1
 	}
 	best, slopes, squares := Constant(y, loss), 0.0, 0.0
 	for _, v := range y {
-		slopes += loss.Deriv(best, v) * (best - v)
-		squares += (best - v) * (best - v)
+		off := best - label(v)
+		slopes += loss.Deriv(best, v) * off
+		squares += weight(v) * off * off
 	}
 	if !(slopes > 0) { // all labels are alike
 		return 1
@@ -114,8 +125,11 @@ func steepness(y []float64, loss losses.Loss) float64 {
 func Constant(y []float64, loss losses.Loss) float64 {
 	y = signed(y, loss.Labels())
 	lo, hi := -35.0, 35.0
-	if loss.Labels() == losses.Real {
-		lo, hi = slices.Min(y), slices.Max(y)
+	if of, label, _ := plain(loss); of.Labels() == losses.Real {
+		lo, hi = math.Inf(1), math.Inf(-1)
+		for _, v := range y {
+			lo, hi = math.Min(lo, label(v)), math.Max(hi, label(v))
+		}
 	}
 	for range 100 {
 		z, slope := lo+(hi-lo)/2, 0.0

@@ -43,6 +43,19 @@ func ByRow(loss losses.Loss, y, offsets, weights []float64) (losses.Loss, []floa
 // Labels is Count, as of the rows' numbers.
 func (byRow) Labels() losses.Labels { return losses.Count }
 
+// plain is the loss that a row's is made of, and a row's label and weight by what [Fit] has in the label's place.
+func plain(loss losses.Loss) (of losses.Loss, label, weight func(y float64) float64) {
+	label, weight = func(y float64) float64 { return y }, func(float64) float64 { return 1 }
+	r, ok := loss.(byRow)
+	if !ok {
+		return loss, label, weight
+	}
+	if r.weights != nil {
+		weight = func(row float64) float64 { return r.weights[int(row)] }
+	}
+	return r.Loss, func(row float64) float64 { return r.y[int(row)] }, weight
+}
+
 // at is a function of a score and a label for a row.
 func (r byRow) at(f func(z, y float64) float64, z, row float64) float64 {
 	i, weight := int(row), 1.0

@@ -130,7 +130,7 @@ func classFlatness(t *testing.T, x *mat.Dense, scores []float64, r *rand.Rand) f
 	for i, z := range y {
 		y[i] = math.Min(2, math.Max(0, math.Round(1+z)))
 	}
-	m, err := FitClasses(Dense{x}, y, 3)
+	m, err := FitClasses(Dense{x}, y, nil, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

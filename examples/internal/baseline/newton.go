@@ -56,7 +56,7 @@ func newton(x Rows, y []float64, loss losses.Loss, curvature func(z, y float64) 
 	v := mat.NewVecDense(width, nil)
 	scale := o.value(v)
 	v.SetVec(width-1, Constant(y, loss))
-	if loss.Labels() == losses.Real { // whose distance from 0 says nothing
+	if of, _, _ := plain(loss); of.Labels() == losses.Real { // whose distance from 0 says nothing
 		scale = o.value(v)
 	}
 	if err := minimiseCurved(o, v, 1e-12*scale); err != nil {

@@ -3,6 +3,7 @@ package baseline
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -35,30 +36,33 @@ func Softmax(z []float64) float64 {
 	return top
 }
 
-// FitClasses minimises the sum of −log of the probability of each row's class, 0 to k−1. With
+// FitClasses minimises the sum of −log of the probability of each row's class, 0 to k−1, times the row's weight; nil weights are 1. With
 // fewer columns than rows it is the maximum likelihood estimate, up to [ridgeShare], by
 // Newton's method; see [classLBFGS] for more columns, or so many that a Hessian is too large.
-func FitClasses(x Rows, y []float64, k int) (Classes, error) {
+func FitClasses(x Rows, y, weights []float64, k int) (Classes, error) {
 	n, d := x.Dims()
-	if n == 0 || n != len(y) {
-		return nil, fmt.Errorf("baseline: %d labels for %d rows", len(y), n)
+	if n == 0 || n != len(y) || weights != nil && n != len(weights) {
+		return nil, fmt.Errorf("baseline: %d labels and %d weights for %d rows", len(y), len(weights), n)
+	}
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, n)
 	}
 	if d < n && (k-1)*(d+1) <= mostColumns && n*d <= mostValues {
-		return classNewton(x, y, k)
+		return classNewton(x, y, weights, k)
 	}
-	return classLBFGS(x, y, k)
+	return classLBFGS(x, y, weights, k)
 }
 
 // classNewton finds the scores of all classes but the first beside its own, and then takes
 // off each weight's mean over the classes, which changes no probability.
-func classNewton(x Rows, y []float64, k int) (Classes, error) {
+func classNewton(x Rows, y, weights []float64, k int) (Classes, error) {
 	n, _ := x.Dims()
 	s := standardise(x)
 	if err := s.whiten(); err != nil {
 		return nil, err
 	}
 	_, width := s.design.Dims()
-	o := &classCurved{s.design, y, k, ridgeShare * math.Sqrt(float64(n))}
+	o := &classCurved{s.design, y, weights, k, ridgeShare * math.Sqrt(float64(n))}
 	m := make(Classes, k)
 	parts := mat.NewDense(k, width, nil)
 	if k > 1 {
@@ -84,10 +88,10 @@ func classNewton(x Rows, y []float64, k int) (Classes, error) {
 // the first, a class after the other. The ridge holds the intercepts too: that of a class
 // without rows has no minimiser.
 type classCurved struct {
-	design *mat.Dense // a column of ones last
-	y      []float64
-	k      int
-	ridge  float64
+	design     *mat.Dense // a column of ones last
+	y, weights []float64
+	k          int
+	ridge      float64
 }
 
 // probabilities are those of each row's classes, and the sum of the losses.
@@ -98,7 +102,7 @@ func (o *classCurved) probabilities(v *mat.VecDense) (*mat.Dense, float64) {
 	for i, y := range o.y {
 		row := p.RawRowView(i)
 		own := row[int(y)]
-		sum += Softmax(row) - own
+		sum += o.weights[i] * (Softmax(row) - own)
 	}
 	return p, sum
 }
@@ -120,7 +124,7 @@ func (o *classCurved) derivatives(v *mat.VecDense) (*mat.VecDense, *mat.SymDense
 				if a == b {
 					curvature += p.At(i, a)
 				}
-				floats.ScaleTo(scaled.RawRowView(i), curvature, o.design.RawRowView(i))
+				floats.ScaleTo(scaled.RawRowView(i), o.weights[i]*curvature, o.design.RawRowView(i))
 			}
 			block.Mul(o.design.T(), scaled)
 			for i := range width {
@@ -132,6 +136,7 @@ func (o *classCurved) derivatives(v *mat.VecDense) (*mat.VecDense, *mat.SymDense
 	}
 	for i, y := range o.y {
 		p.Set(i, int(y), p.At(i, int(y))-1)
+		floats.Scale(o.weights[i], p.RawRowView(i))
 	}
 	mat.NewDense(o.k-1, width, gradient.RawVector().Data).Mul(p.Slice(0, n, 1, o.k).T(), o.design)
 	gradient.AddScaledVec(gradient, o.ridge, v)
@@ -143,9 +148,9 @@ func (o *classCurved) derivatives(v *mat.VecDense) (*mat.VecDense, *mat.SymDense
 
 // classLBFGS adds ‖w‖²/2 to what it minimises, w being the weights of columns scaled to a
 // largest magnitude of 1.
-func classLBFGS(x Rows, y []float64, k int) (Classes, error) {
+func classLBFGS(x Rows, y, weights []float64, k int) (Classes, error) {
 	_, d := x.Dims()
-	o := &classObjective{x: x, y: y, k: k, scale: scales(x)}
+	o := &classObjective{x: x, y: y, weights: weights, k: k, scale: scales(x)}
 	v, err := minimise(o.value, o.gradient, make([]float64, k*(d+1)))
 	if err != nil {
 		return nil, err
@@ -161,10 +166,10 @@ func classLBFGS(x Rows, y []float64, k int) (Classes, error) {
 // classObjective is the function that classLBFGS minimises, over the rows, of each class's weights of the
 // scaled columns, its intercept last.
 type classObjective struct {
-	x     Rows
-	y     []float64
-	k     int
-	scale []float64
+	x          Rows
+	y, weights []float64
+	k          int
+	scale      []float64
 }
 
 // of returns the part of a class.
@@ -197,7 +202,7 @@ func (o *classObjective) value(v []float64) float64 {
 		w, _ := o.of(v, c)
 		sum += floats.Dot(w, w) / 2
 	}
-	o.each(v, func(_ int, _ []float64, loss float64) { sum += loss })
+	o.each(v, func(i int, _ []float64, loss float64) { sum += o.weights[i] * loss })
 	return sum / float64(len(o.y))
 }
 
@@ -207,6 +212,7 @@ func (o *classObjective) gradient(g, v []float64) {
 	o.each(v, func(i int, p []float64, _ float64) {
 		columns, values := o.x.Row(i)
 		p[int(o.y[i])]--
+		floats.Scale(o.weights[i], p)
 		for c, e := range p {
 			part := g[c*(d+1) : (c+1)*(d+1)]
 			part[d] += e

@@ -38,11 +38,11 @@ func TestFitClasses(t *testing.T) {
 			}
 		}
 	}
-	m, err := FitClasses(Dense{x}, y, 3)
+	m, err := FitClasses(Dense{x}, y, nil, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sparse, err := FitClasses(compressed{x}, y, 3)
+	sparse, err := FitClasses(compressed{x}, y, nil, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFitClasses(t *testing.T) {
 		}
 		y[i] = math.Min(y[i], 1)
 	}
-	two, err := FitClasses(Dense{x}, y, 2)
+	two, err := FitClasses(Dense{x}, y, nil, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestFitClasses(t *testing.T) {
 			t.Errorf("column %d: %g by two classes, %g by the logistic loss", j, got, w)
 		}
 	}
-	if _, err := FitClasses(Dense{x}, y[:9], 2); err == nil {
+	if _, err := FitClasses(Dense{x}, y[:9], nil, 2); err == nil {
 		t.Error("nine labels are taken")
 	}
 }

@@ -67,7 +67,7 @@ func (t *Trial) Levels(m *dpglm.Model) (*LevelFigures, error) {
 // nonPrivateLevels scores a model of the same kind that is fitted without privacy.
 func (t *Trial) nonPrivateLevels() ([]metrics.Metric, error) {
 	if t.classes > 0 {
-		m, err := baseline.FitClasses(rowsOf(t.train), t.train.Labels(), t.classes)
+		m, err := baseline.FitClasses(rowsOf(t.train), t.train.Labels(), weights(t.train), t.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,8 @@ func (t *Trial) nonPrivateLevels() ([]metrics.Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := baseline.Fit(rowsOf(t.train), t.train.Labels(), loss)
+	of, labels := byRow(t.train, loss)
+	m, err := baseline.Fit(rowsOf(t.train), labels, of)
 	if err != nil {
 		return nil, err
 	}
@@ -96,17 +97,18 @@ func (t *Trial) levelLoss() (losses.Ordinal, error) {
 		return loss, nil
 	}
 	counts := slices.Repeat([]float64{1}, len(t.levels))
-	for _, y := range t.train.Labels() {
-		counts[int(y)]++
+	weights := weights(t.train)
+	for i, y := range t.train.Labels() {
+		counts[int(y)] += weigh(weights, i)
 	}
 	return losses.OrdinalFromFractions(counts...)
 }
 
 // constantLevels scores the levels' shares among the training rows.
 func (t *Trial) constantLevels() []metrics.Metric {
-	shares := make([]float64, len(t.levels))
-	for _, y := range t.train.Labels() {
-		shares[int(y)] += 1 / float64(len(t.train.Labels()))
+	shares, weights := make([]float64, len(t.levels)), weights(t.train)
+	for i, y := range t.train.Labels() {
+		shares[int(y)] += weigh(weights, i) / float64(len(t.train.Labels()))
 	}
 	return metrics.OfLevels(mat.NewDense(len(t.Held), len(shares), slices.Repeat(shares, len(t.Held))), t.Held)
 }

@@ -1,15 +1,41 @@
 package task
 
 import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm/examples/internal/baseline"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
-// atRisk returns the loss and the labels to fit a table's rows by.
-func atRisk(t *table.Table, loss losses.Loss) (losses.Loss, []float64) {
-	if t.Exposure() == nil {
+// byRow returns the loss and the labels to fit a table's rows by, with their exposures and weights.
+func byRow(t *table.Table, loss losses.Loss) (losses.Loss, []float64) {
+	if t.Exposure() == nil && t.Weights() == nil {
 		return loss, t.Labels()
 	}
-	return baseline.ByRow(loss, t.Labels(), t.LogExposure(), nil)
+	var offsets []float64
+	if t.Exposure() != nil {
+		offsets = t.LogExposure()
+	}
+	return baseline.ByRow(loss, t.Labels(), offsets, weights(t))
+}
+
+// weights are a table's, over their mean, so that a fit's ridge is as small beside them as it is beside rows without weights; nil where it
+// has none.
+func weights(t *table.Table) []float64 {
+	list := slices.Clone(t.Weights())
+	if sum := floats.Sum(list); sum > 0 {
+		floats.Scale(float64(len(list))/sum, list)
+	}
+	return list
+}
+
+// weigh is how much row i counts.
+func weigh(weights []float64, i int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[i]
 }

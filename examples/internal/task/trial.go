@@ -177,7 +177,7 @@ func oneRate(y, exposures []float64) []float64 {
 	return mean
 }
 
-// NonPrivate scores a model that is fitted without privacy; there is none, and
+// NonPrivate scores a model that is fitted without privacy, of the same rows by their weights and exposures; there is none, and
 // no scores, for a loss with a kink.
 func (t *Trial) NonPrivate(ctx context.Context) ([]metrics.Metric, error) {
 	return Await(ctx, t.nonPrivate)
@@ -187,7 +187,7 @@ func (t *Trial) nonPrivate() ([]metrics.Metric, error) {
 	if t.levels != nil {
 		return t.nonPrivateLevels()
 	}
-	loss, labels := atRisk(t.train, t.loss)
+	loss, labels := byRow(t.train, t.loss)
 	model, err := baseline.Fit(rowsOf(t.train), labels, loss)
 	if errors.Is(err, baseline.ErrNotSmooth) {
 		return nil, nil
@@ -203,7 +203,7 @@ func (t *Trial) Constant() []metrics.Metric {
 	if t.levels != nil {
 		return t.constantLevels()
 	}
-	loss, labels := atRisk(t.train, t.loss)
+	loss, labels := byRow(t.train, t.loss)
 	return t.of(slices.Repeat([]float64{baseline.Constant(labels, loss)}, len(t.Held)))
 }
 

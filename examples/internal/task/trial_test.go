@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/table"
 )
 
 // source writes a file of eight labels and its schema, and returns its source.
@@ -105,5 +107,95 @@ func TestSplit(t *testing.T) {
 	}
 	if slices.Equal(a, b) || !slices.Equal(a, Split(1000, 0.2004, 1)) {
 		t.Error("the seed doesn't decide")
+	}
+}
+
+// weighed writes a file of 80 rows in two groups, with weights, and returns a trial of it.
+func weighed(t *testing.T, label string, args ...string) *Trial {
+	t.Helper()
+	dir := t.TempDir()
+	data, schema := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.json")
+	var b strings.Builder
+	b.WriteString("y,x,w\n")
+	for i := range 80 {
+		fmt.Fprintf(&b, "%d,%d,%d\n", 1+i%3, i/2%2, 1+4*(i%3/2)+i%2)
+	}
+	facts := `{"version": 1, "label": "y", "weight": "w", "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]}, {"name": "w", "kind": "numeric", "range": [0, 9]}, {"name": "y", ` + label + `}]}`
+	for path, text := range map[string]string{data: b.String(), schema: facts} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := flag.NewFlagSet("test", flag.ContinueOnError)
+	s := NewSource(f)
+	s.TakesLevels = true
+	if _, err := Parse(f, append([]string{"-data", data, "-schema", schema}, args...), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	s.HeldOut = 0.25
+	if err := s.ResolveData("test", io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	trial, err := s.Trial(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trial
+}
+
+// The fits without privacy count rows by their weights, as private ones do: means of numbers, shares of levels, and thresholds of levels that ascend.
+func TestNonPrivateFitsAreWeighted(t *testing.T) {
+	level := func(trial *Trial, i int) int { return int(trial.train.Labels()[i]) }
+	group := func(of *table.Table, i int) int { // scaled to −1 and 1
+		return int(1+of.Matrix().At(i, 0)) / 2
+	}
+	for name, c := range map[string]struct {
+		label string
+		args  []string
+		alike bool // in either group
+	}{
+		"numbers": {`"kind": "numeric", "range": [0, 9]`, nil, false},
+		"counts":  {`"kind": "count", "cap": 9`, nil, false},
+		"levels":  {`"kind": "categorical", "levels": ["1", "2", "3"]`, nil, false},
+		"ordinal": {`"kind": "categorical", "levels": ["1", "2", "3"], "ordered": true`, []string{"-loss", "ordinal"}, true},
+	} {
+		trial := weighed(t, c.label, c.args...)
+		sums, all := [3]float64{}, [3]float64{} // by group, and of both
+		shares := [3][3]float64{}
+		for i, w := range trial.train.Weights() {
+			for _, g := range []int{group(trial.train, i), 2} {
+				sums[g] += w * trial.train.Labels()[i]
+				all[g] += w
+				if trial.levels != nil {
+					shares[g][level(trial, i)] += w
+				}
+			}
+		}
+		plain, err := trial.NonPrivate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wants := [2]float64{} // of the constant, and of the fit
+		for i, y := range trial.Held {
+			for k, g := range []int{2, group(trial.test, i)} {
+				if trial.levels != nil {
+					wants[k] -= math.Log(shares[g][int(y)]/all[g]) / float64(len(trial.Held))
+				} else {
+					wants[k] += (sums[g]/all[g] - y) / float64(len(trial.Held))
+				}
+			}
+		}
+		metric, tolerance := "mean_error", 1e-6
+		if trial.levels != nil {
+			metric = "log_loss"
+		}
+		if c.alike { // a score moves all thresholds by as much, which these groups' shares are not
+			tolerance = 0.01
+		}
+		for k, got := range [][]metrics.Metric{trial.Constant(), plain} {
+			if v := metrics.Value(got, metric); !(math.Abs(v-wants[k]) <= tolerance) {
+				t.Errorf("%s, %s of %d: %g, want %g", name, metric, k, v, wants[k])
+			}
+		}
 	}
 }
