@@ -235,6 +235,17 @@ func TestWhere(t *testing.T) {
 	if _, err := ReadCSV(strings.NewReader("size,town,paid,age\n1,Köln,1,2\n"), s); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), "where") {
 		t.Errorf("no record fulfils it: %v", err)
 	}
+	header := []string{"size", "age", "town"}
+	present, err := s.Present(header)
+	if err != nil || !present([]string{"", "18", "Köln"}) || present([]string{"", "17.9", "Köln"}) || present([]string{"", "40", "Łódź"}) || present([]string{"", "40"}) {
+		t.Errorf("other records are present (%v)", err)
+	}
+	if _, err := s.Present(header[1:2]); !errors.Is(err, ErrColumn) {
+		t.Errorf("without a condition's column: %v", err)
+	}
+	if _, err := (Schema{}).Present(header); !errors.Is(err, ErrSchema) {
+		t.Errorf("of no schema: %v", err)
+	}
 	for _, bad := range []string{`{"column": "age"}`, `{"from": 1}`, `{"column": "age", "from": 2, "to": 1}`, `{"column": "age", "from": 2, "in": ["1"]}`, `{"column": "age", "in": []}`, `{"column": "age", "under": 3}`} {
 		text := strings.Replace(s.String(), `[{"column": "age", "from": 18, "to": 65}`, `[`+bad, 1)
 		if _, err := ParseSchema([]byte(text)); !errors.Is(err, ErrSchema) {

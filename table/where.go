@@ -2,6 +2,19 @@ package table
 
 import "slices"
 
+// Present returns a function that reports whether a record, with the header's fields, is there by the schema's Where, as readers have it:
+// the fields of others aren't looked at. It fails with [ErrSchema], or with [ErrColumn] where the header lacks a condition's column.
+func (s Schema) Present(header []string) (func(fields []string) bool, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	f, err := newFilter(&s, header)
+	if err != nil {
+		return nil, err
+	}
+	return func(fields []string) bool { return len(fields) == len(header) && f.fulfilled(fields) }, nil
+}
+
 // filter are a schema's conditions on records with a header.
 type filter struct {
 	conditions []Condition

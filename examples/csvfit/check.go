@@ -67,18 +67,27 @@ type counts struct {
 	columns []*tally
 	person  int            // the field; −1 if the schema has none
 	persons map[string]int // the rows of each
-	nobody  int            // rows without a person
-	rows    int            // that have as many fields as the header
-	ragged  int            // that have not
-	ended   error          // how reading has ended: io.EOF where that was the end of the file
+	times   *times         // at risk; nil where the schema has no persons with such
+	present func(fields []string) bool
+	left    int   // rows that aren't there by the schema's conditions
+	nobody  int   // rows without a person
+	rows    int   // that have as many fields as the header
+	ragged  int   // that have not
+	ended   error // how reading has ended: io.EOF where that was the end of the file
 }
 
 // newCounts counts each column that the header has: what it lacks, reading tells.
 func newCounts(c *table.CSV, s table.Schema) (*counts, error) {
-	k := &counts{CSV: c, schema: s, header: c.Header(), persons: map[string]int{}}
+	k := &counts{CSV: c, schema: s, header: c.Header(), persons: map[string]int{}, present: func([]string) bool { return true }}
+	if present, err := s.Present(k.header); err == nil { // reading says what is wrong
+		k.present = present
+	}
 	k.person = slices.Index(k.header, s.Person)
 	if s.Person == "" {
 		k.person = -1
+	}
+	if k.person >= 0 {
+		k.times = newTimes(s, k.header)
 	}
 	for _, column := range s.Columns {
 		if column.Kind == table.ID || column.Kind == table.Ignored {
@@ -103,6 +112,8 @@ func (k *counts) Next() ([]string, error) {
 		k.ended = err
 	case len(fields) != len(k.header):
 		k.ragged++
+	case !k.present(fields):
+		k.left++
 	default:
 		k.rows++
 		k.count(fields)
@@ -122,7 +133,11 @@ func (k *counts) count(fields []string) {
 		k.nobody++
 		return
 	}
-	k.persons[strings.Clone(id)]++
+	id = strings.Clone(id)
+	k.persons[id]++
+	if k.times != nil {
+		k.times.add(id, fields)
+	}
 }
 
 // drain counts what was left when so much was wrong that reading ended.
@@ -146,7 +161,13 @@ func (k *counts) print(w io.Writer, path string, t *table.Table) error {
 	if k.ragged > 0 {
 		fmt.Fprintf(p, "rows of another length than the header\t%d\n", k.ragged)
 	}
+	if k.left > 0 {
+		fmt.Fprintf(p, "rows that \"where\" leaves out\t%d, of which nothing else is counted\n", k.left)
+	}
 	k.printPersons(p)
+	if k.times != nil {
+		k.times.print(p, len(k.persons))
+	}
 	fmt.Fprintf(p, "label\t%s\n", labelUse(t))
 	if t != nil && t.Weights() != nil {
 		_, most := t.Encoder().Weights()

@@ -75,6 +75,40 @@ func TestCheckWeights(t *testing.T) {
 	}
 }
 
+// Times at risk of one person that overlap are counted, within the cuts: those that meet don't, nor those of others, nor of records that aren't
+// there. Without a column of the start two records of a person both begin at 0. A fit takes them as they are.
+func TestCheckTimesThatOverlap(t *testing.T) {
+	const facts = `{"version": 1, "label": "died", "decimal": ",", "person": "id", "max_rows": 3, "where": [{"column": "age", "from": 18}],
+		"followup": {START"end": "to", "cuts": [1, 5, 10]}, "columns": [{"name": "id", "kind": "id"}, {"name": "age", "kind": "numeric", "range": [18, 99]},
+		{"name": "died", "kind": "binary", "positive": ["1"], "negative": ["0"]}]}`
+	const header = "id;age;from;to;died\n"
+	cohort := "a;50;0;2,5;0\na;50;2,5;4;0\na;50;4;6;1\n" + // meet
+		"b;50;3;8;0\nb;50;2;4;0\nb;50;7;9;1\n" + // two overlap
+		"c;50;0;0,9;0\nc;50;0,5;3;0\n" + // before the first cut
+		"d;50;3;12;0\nd;50;11;13;1\n" + // after the last
+		"e;50;3;4;0\ne;9;3;4;0\n" + // one isn't there
+		"f;50;3;4;0\nf;50;3,5;3,6;0\n" +
+		"g;50;1;9;0\ng;50;2;3;0\ng;50;4;5;1\n" // both within the first
+	start := write(t, "s.json", strings.Replace(facts, "START", `"start": "from", `, 1))
+	for name, c := range map[string]struct{ data, schema, want string }{
+		"overlap":   {header + cohort, start, "\ntimes at risk that overlap 5, of 3 (42.9 %) persons: a fit takes each as it is"},
+		"none":      {header + "a;50;0;2,5;0\na;50;2,5;4;0\nb;50;1;7;1\n", start, "\ntimes at risk that overlap 0\n"},
+		"no starts": {"id;age;to;died\na;50;3;0\na;50;4;1\nb;50;2;1\n", write(t, "n.json", strings.Replace(facts, "START", "", 1)), "\ntimes at risk that overlap 1, of 1 (50 %) persons"},
+	} {
+		said, err := checked(t, write(t, "c.csv", c.data), c.schema)
+		if err != nil || !strings.Contains(said, c.want) || !strings.HasPrefix(said, "not for publication") {
+			t.Errorf("%s: no %q in\n%s (%v)", name, c.want, said, err)
+		}
+		if left := "\nrows that \"where\" leaves out 1, of which nothing else is counted\n"; strings.Contains(said, left) != (name == "overlap") || name == "overlap" && !strings.Contains(said, "\nage numeric 0 0 0 [18, 99]\n") {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+	csvfit(t, "fit", "-data", write(t, "c.csv", header+cohort), "-schema", start, "-epsilon", "1", "-delta", "1e-5", "-o", filepath.Join(t.TempDir(), "m.json"))
+	if said, err := checked(t, write(t, "one.csv", "years,age,sex,died\n1,50,f,1\n2,50,m,0\n"), write(t, "f.json", followup)); err != nil || strings.Contains(said, "overlap") {
+		t.Errorf("records that are persons: %s (%v)", said, err)
+	}
+}
+
 // Labels of other kinds have their mean, or their levels.
 func TestCheckLabels(t *testing.T) {
 	data := people(t, 200)

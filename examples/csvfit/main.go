@@ -52,7 +52,7 @@
 // makes a file of rows, which fit takes as its -data.
 //
 // Whoever holds the data can count, at no cost and not for publication, what a file has beside what its
-// schema says: values outside of ranges, missing ones, levels that aren't listed, rows of a person:
+// schema says: values outside of ranges, missing ones, levels that aren't listed, rows of a person, times at risk that overlap:
 //
 //	go run ./examples/csvfit check -data people.csv -schema people.schema.json
 //
