@@ -133,7 +133,8 @@ func coinsOf(order []PersonOrder) (mechanisms.Source, error) {
 // Max. Noise is that of rows which all have the weight Max, so Max should be no larger than
 // it must be.
 type Weights struct {
-	// Of is the weight of each row, 0 or more; those beyond Max are held to it.
+	// Of is the weight of each row, 0 or more; those beyond Max are held to it. Of weights that are all 0 a model learns nothing, and
+	// nothing that is released may say so, as they are private: package table tells whoever reads the rows.
 	Of []float64
 	// Max is the largest weight, which is public. Weights are rounded down to multiples of
 	// 2^-20 of it.

@@ -22,13 +22,15 @@ func byRow(t *table.Table, loss losses.Loss) (losses.Loss, []float64) {
 	return baseline.ByRow(loss, t.Labels(), offsets, weights(t))
 }
 
-// weights are a table's, over their mean, so that a fit's ridge is as small beside them as it is beside rows without weights; nil where it
-// has none.
+// weights are a table's, over their mean, so that a fit's ridge is as small beside them as it is beside rows without weights; nil, so that rows
+// count alike, where it has none, or none above 0.
 func weights(t *table.Table) []float64 {
-	list := slices.Clone(t.Weights())
-	if sum := floats.Sum(list); sum > 0 {
-		floats.Scale(float64(len(list))/sum, list)
+	sum := floats.Sum(t.Weights())
+	if !(sum > 0) {
+		return nil
 	}
+	list := slices.Clone(t.Weights())
+	floats.Scale(float64(len(list))/sum, list)
 	return list
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/table"
 )
@@ -110,15 +112,15 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// weighed writes a file of 80 rows in two groups, with weights, and returns a trial of it.
-func weighed(t *testing.T, label string, args ...string) *Trial {
+// weighed writes a file of 80 rows in two groups, with so many times their weights, and returns a trial of it.
+func weighed(t *testing.T, times int, label string, args ...string) *Trial {
 	t.Helper()
 	dir := t.TempDir()
 	data, schema := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.json")
 	var b strings.Builder
 	b.WriteString("y,x,w\n")
 	for i := range 80 {
-		fmt.Fprintf(&b, "%d,%d,%d\n", 1+i%3, i/2%2, 1+4*(i%3/2)+i%2)
+		fmt.Fprintf(&b, "%d,%d,%d\n", 1+i%3, i/2%2, times*(1+4*(i%3/2)+i%2))
 	}
 	facts := `{"version": 1, "label": "y", "weight": "w", "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]}, {"name": "w", "kind": "numeric", "range": [0, 9]}, {"name": "y", ` + label + `}]}`
 	for path, text := range map[string]string{data: b.String(), schema: facts} {
@@ -159,7 +161,7 @@ func TestNonPrivateFitsAreWeighted(t *testing.T) {
 		"levels":  {`"kind": "categorical", "levels": ["1", "2", "3"]`, nil, false},
 		"ordinal": {`"kind": "categorical", "levels": ["1", "2", "3"], "ordered": true`, []string{"-loss", "ordinal"}, true},
 	} {
-		trial := weighed(t, c.label, c.args...)
+		trial := weighed(t, 1, c.label, c.args...)
 		sums, all := [3]float64{}, [3]float64{} // by group, and of both
 		shares := [3][3]float64{}
 		for i, w := range trial.train.Weights() {
@@ -196,6 +198,21 @@ func TestNonPrivateFitsAreWeighted(t *testing.T) {
 			if v := metrics.Value(got, metric); !(math.Abs(v-wants[k]) <= tolerance) {
 				t.Errorf("%s, %s of %d: %g, want %g", name, metric, k, v, wants[k])
 			}
+		}
+	}
+}
+
+// Where all weights are 0 rows count alike: the constant is the mean label.
+func TestNonPrivateFitsOfNoWeight(t *testing.T) {
+	trial := weighed(t, 0, `"kind": "numeric", "range": [0, 9]`)
+	plain, err := trial.NonPrivate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := stat.Mean(trial.train.Labels(), nil) - stat.Mean(trial.Held, nil)
+	for k, got := range [][]metrics.Metric{trial.Constant(), plain} {
+		if v := metrics.Value(got, "mean_error"); !(math.Abs(v-want) < []float64{1e-6, 0.1}[k]) {
+			t.Errorf("%d: mean error %g, want %g", k, v, want)
 		}
 	}
 }
