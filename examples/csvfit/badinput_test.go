@@ -61,6 +61,10 @@ func TestBadInput(t *testing.T) {
 		{"check of rows", []string{"check", "-schema", binary, "-data", rows}, 2, "is a file of rows, which only csvfit fit"},
 		{"rows of rows", []string{"store", "-schema", binary, "-data", rows, "-o", filepath.Join(dir, "a.rows")}, 2, "is a file of rows, which only csvfit fit"},
 		{"moments of rows", []string{"moments", "-schema", binary, "-data", rows, "-epsilon", "1", "-o", filepath.Join(dir, "m.json")}, 2, "is a file of rows, which only csvfit fit"},
+		{"standard input as public rows, too", fit("-", binary, "-public", "-"), 2, "-public - is the file of -data"},
+		{"public rows that aren't there", fit(good, binary, "-public", filepath.Join(dir, "none.csv")), 1, "-public " + filepath.Join(dir, "none.csv") + ": there is no such file"},
+		{"public rows of an unknown ending", fit(good, binary, "-public", "a.xlsx"), 2, `-public "a.xlsx" must end in`},
+		{"public rows that are compressed", fit(good, binary, "-public", "a.csv.zst"), 2, "-public a.csv.zst is compressed by zstd, which isn't read"},
 		{"public rows that are stored", fit(good, binary, "-public", rows), 2, "-public " + rows + " is a file of rows, which only csvfit fit"},
 		{"rows of another name", []string{"init", "-data", write(t, "rows.csv", "dpglmrow\x01\x00\x00\x00")}, 1, "rows.csv: it is a file of rows"},
 

@@ -151,7 +151,7 @@ func canDescribe(path, encoding, book string) error {
 	if libsvm {
 		return task.Usage(`a LIBSVM file names no columns; its schema has the form {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}`)
 	}
-	if err := task.DataExist(path); err != nil {
+	if err := task.DataExist("data", path); err != nil {
 		return err
 	}
 	if err := task.HasColumns("data", path); err != nil {

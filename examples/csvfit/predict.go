@@ -37,7 +37,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	if err := task.DataExist(*path); err != nil {
+	if err := task.DataExist("data", *path); err != nil {
 		return err
 	}
 	if err := task.HasColumns("data", *path); err != nil {

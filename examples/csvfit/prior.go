@@ -43,7 +43,7 @@ func (o *fitting) checkPrior() error {
 	if err := task.HasColumns(flag, path); err != nil {
 		return err
 	}
-	return task.DataExist(path)
+	return task.DataExist(flag, path)
 }
 
 // sameFile reports whether files of two paths have one in common.
@@ -55,6 +55,9 @@ func sameFile(a, b string) bool {
 	}
 	for _, one := range list {
 		for _, two := range others {
+			if one == two { // standard input, too
+				return true
+			}
 			x, err := os.Stat(one)
 			y, other := os.Stat(two)
 			if err == nil && other == nil && os.SameFile(x, y) {

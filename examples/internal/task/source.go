@@ -97,14 +97,14 @@ func (s *Source) ResolveData(program string, stderr io.Writer) error {
 	if s.Path == "" {
 		return Usage("-data is missing or empty: name a data file")
 	}
-	if err := DataExist(s.Path); err != nil {
+	if err := DataExist("data", s.Path); err != nil {
 		return err
 	}
 	return s.Resolve(program, stderr)
 }
 
-// DataExist refuses files of data that aren't there, or have a name that says of what they are. "-" is standard input.
-func DataExist(path string) error {
+// DataExist refuses a flag's files of data that aren't there, or have no name that says of what they are. "-" is standard input.
+func DataExist(flag, path string) error {
 	if path == StandardInput {
 		return nil
 	}
@@ -113,12 +113,12 @@ func DataExist(path string) error {
 		return err
 	}
 	for _, f := range files {
-		if libsvm, err := IsLIBSVM(f); err != nil {
+		if libsvm, err := isLIBSVM(flag, f); err != nil {
 			return err
 		} else if (libsvm || strings.HasSuffix(f, RowsEnding) != strings.HasSuffix(files[0], RowsEnding)) && len(files) > 1 {
-			return Usage("-data %s: only files with columns, or only files of rows, can be read together, and %s isn't like the others", path, f)
+			return Usage("-%s %s: only files with columns, or only files of rows, can be read together, and %s isn't like the others", flag, path, f)
 		}
-		if err := Exists("data", f); err != nil {
+		if err := Exists(flag, f); err != nil {
 			return err
 		}
 	}
@@ -172,8 +172,10 @@ func HasColumns(flag, path string) error {
 	return nil
 }
 
-// IsLIBSVM tells the two formats apart, by the ending of the file's name.
-func IsLIBSVM(path string) (bool, error) {
+// IsLIBSVM tells the two formats of -data apart, by the ending of the file's name.
+func IsLIBSVM(path string) (bool, error) { return isLIBSVM("data", path) }
+
+func isLIBSVM(flag, path string) (bool, error) {
 	if path == StandardInput {
 		return false, nil
 	}
@@ -184,7 +186,7 @@ func IsLIBSVM(path string) (bool, error) {
 	path = files[0]
 	name := strings.TrimSuffix(path, ".gz")
 	if name != path && strings.HasSuffix(name, RowsEnding) {
-		return false, Usage("-data %q: a file of rows can't be read compressed: unpack it, and name the file that ends in %s", path, RowsEnding)
+		return false, Usage("-%s %q: a file of rows can't be read compressed: unpack it, and name the file that ends in %s", flag, path, RowsEnding)
 	}
 	for _, ending := range []string{".csv", ".tsv", ".txt", RowsEnding} {
 		if strings.HasSuffix(name, ending) {
@@ -196,15 +198,15 @@ func IsLIBSVM(path string) (bool, error) {
 	}
 	for ending, program := range map[string]string{".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"} {
 		if strings.HasSuffix(path, ending) {
-			return false, Usage("-data %s is compressed by %s, which isn't read: decompress it, %[2]s -dc %[1]s | csvfit … -data -", path, program)
+			return false, Usage("-%[1]s %[2]s is compressed by %[3]s, which isn't read: decompress it, %[3]s -dc %[2]s | csvfit … -%[1]s -", flag, path, program)
 		}
 	}
 	for ending, reader := range map[string]string{".parquet": "columnar.ReadParquetFile", ".arrow": "columnar.ReadArrowFile", ".feather": "columnar.ReadArrowFile"} {
 		if strings.HasSuffix(path, ending) {
-			return false, Usage("-data %s: a file that ends in %s isn't read: export the table as CSV, or read it in Go by %s of module table/columnar", path, ending, reader)
+			return false, Usage("-%s %s: a file that ends in %s isn't read: export the table as CSV, or read it in Go by %s of module table/columnar", flag, path, ending, reader)
 		}
 	}
-	return false, Usage("-data %q must end in .csv, .tsv, .txt or .libsvm, or in one of them and .gz, or in %s", path, RowsEnding)
+	return false, Usage("-%s %q must end in .csv, .tsv, .txt or .libsvm, or in one of them and .gz, or in %s", flag, path, RowsEnding)
 }
 
 func (s *Source) readFacts() error {
