@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
@@ -59,7 +60,7 @@ func TestAuditCatches(t *testing.T) {
 // caught requires that the audit refutes a claim.
 func caught(t *testing.T, a audited) {
 	t.Helper()
-	got := a.measure(t, a.runs)
+	got := a.measure(t, a.runs, math.Nextafter(a.claimed, math.Inf(1)), math.Inf(1)).Lower
 	t.Logf("claimed %.3f %s, audited %.3f", a.claimed, a.unit, got)
 	if got <= a.claimed {
 		t.Errorf("audit finds %.3f %s only, claimed %.3f: the bug goes unnoticed", got, a.unit, a.claimed)
@@ -69,7 +70,7 @@ func caught(t *testing.T, a audited) {
 // missed requires that the audit does not.
 func missed(t *testing.T, a audited) {
 	t.Helper()
-	if got := a.measure(t, a.runs); got > a.claimed {
+	if got := a.measure(t, a.runs, math.Inf(1), 0).Lower; got > a.claimed {
 		t.Errorf("audit finds %.3f %s, claimed %.3f", got, a.unit, a.claimed)
 	}
 }
@@ -87,7 +88,7 @@ func doctored(t *testing.T, name string, mu float64, alter func(*release.Event))
 			t.Fatal(err)
 		}
 	}
-	return audited{name, inMu, claimed, math.Inf(1), shortRuns, func(t *testing.T, side, runs int) []float64 {
+	return audited{name, evidence.Mu, claimed, math.Inf(1), shortRuns, func(t *testing.T, side int) func() float64 {
 		t.Helper()
 		d := p.data(t, side)
 		return repeated(func(_ int, src mechanisms.Source) (float64, error) {
@@ -96,7 +97,7 @@ func doctored(t *testing.T, name string, mu float64, alter func(*release.Event))
 				return 0, err
 			}
 			return m.weights[0][0], nil
-		})(t, side, runs)
+		})(t, side)
 	}}
 }
 
@@ -110,7 +111,7 @@ func louder(e *release.Event) { floats.Scale(2, e.Values) }
 func misstated(l losses.Loss, facts Facts, y0, y1, reachable float64) audited {
 	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{Loss: l, Radius: 1e3}, GDP(1), y0, y1)
 	p.facts = facts
-	return audited{l.Name(), inMu, 1, reachable, shortRuns, p.sample(firstWeight)}
+	return audited{l.Name(), evidence.Mu, 1, reachable, shortRuns, p.sample(firstWeight)}
 }
 
 // halved states half of its diameter: the longest gradient instead of the largest
@@ -163,7 +164,7 @@ func wrongHalf(t *testing.T) audited {
 		t.Fatal(err)
 	}
 	refusesWrongHalf(t, g, p.data(t, 0))
-	return audited{"wrong half", inEpsilon, claimed, 1.5, 20_000, func(t *testing.T, side, runs int) []float64 {
+	return audited{"wrong half", evidence.Epsilon, claimed, 1.5, 20_000, func(t *testing.T, side int) func() float64 {
 		t.Helper()
 		d := p.data(t, side)
 		half := d.data.Split(c.Seed, 2, 2)[0]
@@ -187,7 +188,7 @@ func wrongHalf(t *testing.T) audited {
 				return 0, err
 			}
 			return ofSecondModel(made[best].weights[0]), nil
-		})(t, side, runs)
+		})(t, side)
 	}}
 }
 
@@ -224,9 +225,9 @@ func noiseUsedTwice(t *testing.T) {
 	t.Helper()
 	const n, eta, mid = 50, 0.1, (1 + 0.25) / 2
 	run := func(twice bool) audited {
-		return audited{"noise used twice", inMu, 1, math.Inf(1), shortRuns, func(t *testing.T, side, runs int) []float64 {
+		return audited{"noise used twice", evidence.Mu, 1, math.Inf(1), shortRuns, func(t *testing.T, side int) func() float64 {
 			t.Helper()
-			return noiseTwice(t, n, eta, mid, twice, side, runs)
+			return noiseTwice(t, n, eta, mid, twice, side)
 		}}
 	}
 	caught(t, run(true))
@@ -235,15 +236,15 @@ func noiseUsedTwice(t *testing.T) {
 
 // noiseTwice returns the second release less what the first one says of it, if
 // the noise is the same and the changed row has the curvature mid.
-func noiseTwice(t *testing.T, n int, eta, mid float64, twice bool, side, runs int) []float64 {
+func noiseTwice(t *testing.T, n int, eta, mid float64, twice bool, side int) func() float64 {
 	t.Helper()
 	var scores []float64
 	config := NoisyGDConfig{Steps: 2, StepSize: eta, Clip: 2, Output: LastIterate} // one σ for all w
 	p := lone(config, Problem{Loss: recorder{losses.Squared{}, &scores}, Radius: 1e6}, GDP(1), 0, 0)
 	p.crowd(n)
 	plan, d := p.plan(t), p.data(t, side)
-	src, out := &again{seed: uint64(1000 + side)}, make([]float64, runs)
-	for i := range out {
+	src := &again{seed: uint64(1000 + side)}
+	return func() float64 {
 		src.seed += 2
 		src.restart()
 		env := &Env{NoiseForTests: src, Progress: func(int, int) {
@@ -258,9 +259,8 @@ func noiseTwice(t *testing.T, n int, eta, mid float64, twice bool, side, runs in
 		}
 		w2, w3 := scores[n+1], m.weights[0][0] // the score of the second row, (1), in the second pass
 		first, second := -w2*float64(n)/eta, (w2-w3)*float64(n)/eta
-		out[i] = second - first - (float64(n-1)+mid)*w2
+		return second - first - (float64(n-1)+mid)*w2
 	}
-	return out
 }
 
 // crowd makes p a pair of n rows (1) with label 2 but for the first, which is (1)

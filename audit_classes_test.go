@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
@@ -37,18 +38,18 @@ func auditedClasses(t *testing.T) []audited {
 	labels := [2]float64{0, 0}
 	// A row that goes from one class to another changes two of the three models'.
 	return []audited{
-		{"Softmax, constant model", inMu, 1, 1, 100_000, modelled(t, between, func(d *Dataset, env *Env) (*Model, error) {
+		{"Softmax, constant model", evidence.Mu, 1, 1, 100_000, modelled(t, between, func(d *Dataset, env *Env) (*Model, error) {
 			return Softmax(context.Background(), d, Problem{Loss: losses.Logistic{}, Classes: 3}, GDP(1), SoftmaxConfig{}, env)
 		})},
-		{"OneAgainstRest, constant models", inMu, 1, math.Sqrt(2.0 / 3), 100_000, modelled(t, between, func(d *Dataset, env *Env) (*Model, error) {
+		{"OneAgainstRest, constant models", evidence.Mu, 1, math.Sqrt(2.0 / 3), 100_000, modelled(t, between, func(d *Dataset, env *Env) (*Model, error) {
 			cfg := OneAgainstRestConfig{Learner: StandardisedGDConfig{}}
 			return OneAgainstRest(context.Background(), d, Problem{Loss: losses.Logistic{}, Classes: 3}, GDP(1), cfg, env)
 		})},
-		{"Softmax, a step", inMu, 1, 1, 100_000, classesDrawn(t, opposite, labels, step, -2, 0, 1, 0, 1, 0)},
+		{"Softmax, a step", evidence.Mu, 1, 1, 100_000, classesDrawn(t, opposite, labels, step, -2, 0, 1, 0, 1, 0)},
 		// A row that is far on the wrong side asks for smaller scores, one that is right for larger.
-		{"Softmax, a look at a factor", inMu, 1, 1, 100_000, classesDrawn(t, [2][]float64{{-2, 0}, {0.7, 0}}, labels, factor, 1)},
-		{"Evaluate, ranks among others", inMu, 1, 1, 100_000, classesDrawn(t, turned, labels, ranks, 0, 0, 1, -1, 1, -1)},
-		{"Evaluate, confusion of classes", inMu, 1, 1, 100_000, classesDrawn(t, turned, [2]float64{0, 1}, confusion, 1, 0, 0, 0, 0, -1, 0, 0, 0)},
+		{"Softmax, a look at a factor", evidence.Mu, 1, 1, 100_000, classesDrawn(t, [2][]float64{{-2, 0}, {0.7, 0}}, labels, factor, 1)},
+		{"Evaluate, ranks among others", evidence.Mu, 1, 1, 100_000, classesDrawn(t, turned, labels, ranks, 0, 0, 1, -1, 1, -1)},
+		{"Evaluate, confusion of classes", evidence.Mu, 1, 1, 100_000, classesDrawn(t, turned, [2]float64{0, 1}, confusion, 1, 0, 0, 0, 0, -1, 0, 0, 0)},
 	}
 }
 
@@ -70,7 +71,7 @@ func threeClasses(t *testing.T, row []float64, y float64) *Dataset {
 }
 
 // modelled samples a statistic of the weights of a model, where one row is of class 0 or 1.
-func modelled(t *testing.T, statistic func(weights [][]float64) float64, fit func(*Dataset, *Env) (*Model, error)) func(*testing.T, int, int) []float64 {
+func modelled(t *testing.T, statistic func(weights [][]float64) float64, fit func(*Dataset, *Env) (*Model, error)) stream {
 	t.Helper()
 	data := [2]*Dataset{threeClasses(t, []float64{0, 0}, 0), threeClasses(t, []float64{0, 0}, 1)}
 	return repeated(func(side int, src mechanisms.Source) (float64, error) {
@@ -83,7 +84,7 @@ func modelled(t *testing.T, statistic func(weights [][]float64) float64, fit fun
 }
 
 // classesDrawn samples a release about three classes by a pool of μ = 1, seen along a direction.
-func classesDrawn(t *testing.T, last [2][]float64, y [2]float64, ask func(*curator.ClassFramed) (release.Answer, error), along ...float64) func(*testing.T, int, int) []float64 {
+func classesDrawn(t *testing.T, last [2][]float64, y [2]float64, ask func(*curator.ClassFramed) (release.Answer, error), along ...float64) stream {
 	t.Helper()
 	schedule, err := release.Pool("classes", 1, 1, 16)
 	if err != nil {

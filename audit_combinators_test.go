@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
@@ -95,7 +96,7 @@ func auditedCombinators(t *testing.T) []audited {
 	t.Helper()
 	const epsilon = 1.0
 	candidates := []Candidate{{worst{10}, 0}, {worst{-10}, 0}}
-	byError := GridSearchConfig{Candidates: candidates, Criterion: ZeroOneError, Seed: 1}
+	byError := GridSearchConfig{Candidates: candidates, Criterion: ZeroOneError, Validation: 0.5, Seed: 1}
 	boost := BoostConfig{Learner: worst{}, Chunks: 2, Seed: 1}
 	noisy := boost
 	noisy.NoisyMax = true
@@ -103,7 +104,7 @@ func auditedCombinators(t *testing.T) []audited {
 	even := []float64{1, -1, -1, 0} // the last label changes; the other held-out row favours the second model
 	var list []audited
 	add := func(name string, reachable float64, p pair, statistic func(w []float64) float64) {
-		list = append(list, audited{name, inEpsilon, epsilon, reachable, 100_000, p.sample(statistic)})
+		list = append(list, audited{name, evidence.Epsilon, epsilon, reachable, 100_000, p.sample(statistic)})
 	}
 	secondWeight := func(w []float64) float64 { return w[1] }
 	add("GridSearch by error, selection", epsilon, combined(byError, even, 3), firstWeight)
@@ -128,7 +129,7 @@ func (l constant) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 // second model, and the other's label changes from 1 to −1.
 func auditedByLoss(epsilon float64) audited {
 	const n, held = 400, 200
-	c := GridSearchConfig{Candidates: []Candidate{{constant{7, 7}, 0}, {constant{7, -7}, 0}}, Seed: 1}
+	c := GridSearchConfig{Candidates: []Candidate{{constant{7, 7}, 0}, {constant{7, -7}, 0}}, Validation: 0.5, Seed: 1}
 	p := pair{learner: c, problem: Problem{Loss: losses.Logistic{}, Radius: 10}, budget: PureDP(epsilon), facts: Bounds{Feature: 1}}
 	order := shuffled(n, 1)
 	for side := range p.x {
@@ -144,7 +145,7 @@ func auditedByLoss(epsilon float64) audited {
 		}
 		p.x[side], p.y[side] = x, y
 	}
-	return audited{"GridSearch by loss, selection", inEpsilon, epsilon, byLossRatio(epsilon, held), 200_000,
+	return audited{"GridSearch by loss, selection", evidence.Epsilon, epsilon, byLossRatio(epsilon, held), 200_000,
 		p.sample(func(w []float64) float64 { return w[1] })}
 }
 

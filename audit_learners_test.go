@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
@@ -87,8 +88,8 @@ func (p pair) plan(t *testing.T) *Plan {
 }
 
 // sample draws statistic of released weights.
-func (p pair) sample(statistic func(w []float64) float64) func(*testing.T, int, int) []float64 {
-	return func(t *testing.T, side, runs int) []float64 {
+func (p pair) sample(statistic func(w []float64) float64) stream {
+	return func(t *testing.T, side int) func() float64 {
 		t.Helper()
 		plan, d := p.plan(t), p.data(t, side)
 		return repeated(func(_ int, src mechanisms.Source) (float64, error) {
@@ -97,7 +98,7 @@ func (p pair) sample(statistic func(w []float64) float64) func(*testing.T, int, 
 				return 0, err
 			}
 			return statistic(m.weights[0]), nil
-		})(t, side, runs)
+		})(t, side)
 	}
 }
 
@@ -156,7 +157,7 @@ func auditedDescents(t *testing.T) []audited {
 		{"NoisyGD, squared, 4 steps by second moments", several, firstWeight},
 		{"JL to 2 dimensions, NoisyGD", projected, func(w []float64) float64 { return floats.Dot(w, along) }},
 	} {
-		list = append(list, audited{c.name, inMu, 1, 1, 100_000, c.pair.sample(c.statistic)})
+		list = append(list, audited{c.name, evidence.Mu, 1, 1, 100_000, c.pair.sample(c.statistic)})
 	}
 	return append(list,
 		auditedTranscript("transcript of NoisyGD, logistic, 5 steps", losses.Logistic{}, 0, 1),
@@ -179,17 +180,18 @@ func (r recorder) Deriv(z, y float64) float64 {
 // tell, through its log-likelihood ratio: the best statistic there is.
 func auditedTranscript(name string, loss losses.Loss, y0, y1 float64) audited {
 	const steps, eta = 5, 1e-6
-	return audited{name, inMu, 1, 1, 100_000, func(t *testing.T, side, runs int) []float64 {
+	return audited{name, evidence.Mu, 1, 1, 100_000, func(t *testing.T, side int) func() float64 {
 		t.Helper()
-		iterates, out := transcripts(t, loss, steps, eta, []float64{y0, y1}[side], uint64(100+side), runs), make([]float64, runs)
-		for i, w := range iterates {
+		iterates := transcripts(t, loss, steps, eta, []float64{y0, y1}[side], uint64(100+side))
+		return func() (ratio float64) {
+			w := iterates()
 			for s := range steps {
 				g := (w[s] - w[s+1]) / eta // n = 1
 				a, b := loss.Deriv(w[s], mapped(loss, y0)), loss.Deriv(w[s], mapped(loss, y1))
-				out[i] += (g-a)*(g-a) - (g-b)*(g-b) // all steps have one σ
+				ratio += (g-a)*(g-a) - (g-b)*(g-b) // all steps have one σ
 			}
+			return ratio
 		}
-		return out
 	}}
 }
 
@@ -201,15 +203,14 @@ func mapped(loss losses.Loss, y float64) float64 {
 	return y
 }
 
-// transcripts returns the iterates of runs of Noisy GD on one row (1).
-func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed uint64, runs int) [][]float64 {
+// transcripts are the iterates of runs of Noisy GD on one row (1).
+func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed uint64) func() []float64 {
 	t.Helper()
 	var scores []float64
 	config := NoisyGDConfig{Steps: steps, StepSize: eta, Clip: NoClip, Output: LastIterate}
 	p := lone(config, Problem{Loss: recorder{loss, &scores}, Radius: 1}, GDP(1), y, y)
 	plan, d, src := p.plan(t), p.data(t, 0), mechanisms.NewSeededSource(seed)
-	all := make([][]float64, runs)
-	for i := range all {
+	return func() []float64 {
 		scores = nil
 		m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src})
 		if err != nil {
@@ -218,9 +219,8 @@ func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed
 		if len(scores) != steps {
 			t.Fatalf("%d gradients in %d steps", len(scores), steps)
 		}
-		all[i] = append(scores, m.weights[0][0])
+		return append(scores, m.weights[0][0])
 	}
-	return all
 }
 
 // auditedPerturbations are output and objective perturbation. What the pair
@@ -229,7 +229,7 @@ func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed
 func auditedPerturbations(t *testing.T) []audited {
 	t.Helper()
 	config, problem := OutputPerturbationConfig{Lambda: 50}, Problem{Loss: losses.Squared{}, Radius: 0.03}
-	output := func(name string, unit unit, p pair) audited {
+	output := func(name string, unit evidence.Unit, p pair) audited {
 		var w [2]float64
 		var sensitivity float64
 		for side := range w {
@@ -240,9 +240,9 @@ func auditedPerturbations(t *testing.T) []audited {
 		return audited{name, unit, 1, math.Abs(w[0]-w[1]) / sensitivity, 100_000, p.sample(firstWeight)}
 	}
 	return []audited{
-		output("OutputPerturbation, Gaussian", inMu, lone(config, problem, GDP(1), -2, 2)),
-		output("OutputPerturbation, pure", inEpsilon, lone(config, problem, PureDP(1), -2, 2)),
-		output("OutputPerturbation, persons", inMu, lone(config, problem, GDP(1), -2, 2).ofPersons()),
+		output("OutputPerturbation, Gaussian", evidence.Mu, lone(config, problem, GDP(1), -2, 2)),
+		output("OutputPerturbation, pure", evidence.Epsilon, lone(config, problem, PureDP(1), -2, 2)),
+		output("OutputPerturbation, persons", evidence.Mu, lone(config, problem, GDP(1), -2, 2).ofPersons()),
 		auditedObjective(t, "ObjectivePerturbation, clip", GDP(1.5), ObjectivePerturbationConfig{Lambda: 1000}),
 		auditedObjective(t, "ObjectivePerturbation, no clip", GDP(2.8), ObjectivePerturbationConfig{Lambda: 1000, Clip: NoClip}),
 	}
@@ -267,7 +267,7 @@ func auditedObjective(t *testing.T, name string, b Budget, c ObjectivePerturbati
 		t.Fatal(err)
 	}
 	reachable := math.Min(1, 2*o.clip) * o.law.(gaussianTerm).Ratio / o.clip
-	return audited{name, inMu, p.plan(t).Ledger.Mu(), reachable, 200_000, p.sample(firstWeight)}
+	return audited{name, evidence.Mu, p.plan(t).Ledger.Mu(), reachable, 200_000, p.sample(firstWeight)}
 }
 
 // auditedSelecting are FrankWolfe's selections, by the point of the ball that they lead to,
@@ -293,11 +293,11 @@ func auditedSelecting(t *testing.T) []audited {
 	}
 	up := func(w []float64) float64 { return w[0] }
 	return []audited{
-		{"FrankWolfe, a selection", inMu, 1, 1, 100_000, within(1).sample(up)},
-		{"FrankWolfe, a selection, sparse row", inMu, 1, 1, 100_000, sparse.sample(up)},
-		{"FrankWolfe, a selection, persons", inMu, 1, 1, 100_000, within(1).ofPersons().sample(up)},
-		{"FrankWolfe, 5 selections", inMu, 1, responses(5, 1), 100_000, within(5).sample(up)},
-		{"FrankWolfe, an intercept's move", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moved, 1)},
+		{"FrankWolfe, a selection", evidence.Mu, 1, 1, 100_000, within(1).sample(up)},
+		{"FrankWolfe, a selection, sparse row", evidence.Mu, 1, 1, 100_000, sparse.sample(up)},
+		{"FrankWolfe, a selection, persons", evidence.Mu, 1, 1, 100_000, within(1).ofPersons().sample(up)},
+		{"FrankWolfe, 5 selections", evidence.Mu, 1, responses(5, 1), 100_000, within(5).sample(up)},
+		{"FrankWolfe, an intercept's move", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moved, 1)},
 	}
 }
 

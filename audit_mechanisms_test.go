@@ -4,23 +4,23 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// repeated is a sample of draws, each of which may use the source. Each neighbour
+// repeated is a stream of draws, each of which may use the source. Each neighbour
 // has a seed of its own.
-func repeated(draw func(side int, src mechanisms.Source) (float64, error)) func(*testing.T, int, int) []float64 {
-	return func(t *testing.T, side, runs int) []float64 {
+func repeated(draw func(side int, src mechanisms.Source) (float64, error)) stream {
+	return func(t *testing.T, side int) func() float64 {
 		t.Helper()
 		src := mechanisms.NewSeededSource(uint64(100 + side))
-		out := make([]float64, runs)
-		for i := range out {
-			var err error
-			if out[i], err = draw(side, src); err != nil {
+		return func() float64 {
+			v, err := draw(side, src)
+			if err != nil {
 				t.Fatal(err)
 			}
+			return v
 		}
-		return out
 	}
 }
 
@@ -33,13 +33,13 @@ func auditedMechanisms(t *testing.T) []audited {
 	const epsilon, sensitivity = 1.0, 0.7
 	scores := [][]float64{{0, 0}, {-sensitivity, sensitivity}}
 	selection := func(name string, reachable float64, choose func(q []float64, src mechanisms.Source) (int, error)) audited {
-		return audited{name, inEpsilon, epsilon, reachable, 100_000, repeated(func(side int, src mechanisms.Source) (float64, error) {
+		return audited{name, evidence.Epsilon, epsilon, reachable, 100_000, repeated(func(side int, src mechanisms.Source) (float64, error) {
 			i, err := choose(scores[side], src)
 			return float64(i), err
 		})}
 	}
 	vector := []float64{0}
-	release := func(name string, unit unit, of func(dst, v []float64, src mechanisms.Source) error) audited {
+	release := func(name string, unit evidence.Unit, of func(dst, v []float64, src mechanisms.Source) error) audited {
 		return audited{name, unit, 1, 1, 100_000, repeated(func(side int, src mechanisms.Source) (float64, error) {
 			vector[0] = 3.3 + sensitivity*float64(side)
 			err := of(vector, vector, src)
@@ -49,10 +49,10 @@ func auditedMechanisms(t *testing.T) []audited {
 	unequal := mechanisms.GeneralizedExponential{Epsilon: epsilon, Beta: 0.2}
 	first, second := []float64{-sensitivity, 0.5}, []float64{sensitivity, 0.5}
 	return []audited{
-		release("mechanisms.Gaussian", inMu, func(dst, v []float64, src mechanisms.Source) error {
+		release("mechanisms.Gaussian", evidence.Mu, func(dst, v []float64, src mechanisms.Source) error {
 			return mechanisms.Gaussian{Mu: 1}.Release(dst, v, sensitivity, src)
 		}),
-		release("mechanisms.Laplace", inEpsilon, func(dst, v []float64, src mechanisms.Source) error {
+		release("mechanisms.Laplace", evidence.Epsilon, func(dst, v []float64, src mechanisms.Source) error {
 			return mechanisms.Laplace{Epsilon: epsilon}.Release(dst, v, sensitivity, src)
 		}),
 		selection("mechanisms.Exponential", math.Log((1+math.Exp(epsilon))/2), func(q []float64, src mechanisms.Source) (int, error) {
@@ -64,7 +64,7 @@ func auditedMechanisms(t *testing.T) []audited {
 		selection("mechanisms.NoisyMax", noisyMaxRatio(epsilon), func(q []float64, src mechanisms.Source) (int, error) {
 			return mechanisms.NoisyMax{Epsilon: epsilon}.Select(q, sensitivity, src)
 		}),
-		{"mechanisms.GeneralizedExponential", inEpsilon, epsilon,
+		{"mechanisms.GeneralizedExponential", evidence.Epsilon, epsilon,
 			generalizedRatio(unequal, first, second, []float64{sensitivity, 0}), 100_000,
 			repeated(func(side int, src mechanisms.Source) (float64, error) {
 				i, err := unequal.Select([][]float64{first, second}[side], []float64{sensitivity, 0}, src)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
@@ -41,16 +42,17 @@ func auditedStandardised(t *testing.T) []audited {
 		}
 		return plain.Scatter(x.Task.Ctx, make([]float64, 2), 0, curator.Slope{Clip: 0.3})
 	}
-	apart := math.Hypot(1, 0.2) / math.Hypot(1, 0.4) // logistic slopes go from −½ to ½ at zero, of ±1
+	k := constantOf(stepClip) // logistic slopes go from −½ to ½ at zero, which clips the features' part and not the constant's
+	apart := math.Hypot(2*stepClip, k) / (2 * math.Hypot(stepClip, k))
 	return []audited{
-		{"StandardisedGD, constant model, classes", inMu, 1, 1, 100_000, binary.sample(firstOf(1))},
-		{"StandardisedGD, constant model, real labels", inMu, 1, 1, 100_000, real.sample(firstOf(1))},
-		{"StandardisedGD, constant model, persons", inMu, 1, 1, 100_000, binary.ofPersons().sample(firstOf(1))},
-		{"StandardisedGD, histogram", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, lengths, 1, -1, 0, 0)},
-		{"StandardisedGD, second moments", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moments, 1, 0, -1)},
-		{"Infer, gradients' products", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, scatter, 1, 0, -1)},
-		{"StandardisedGD, a step, classes", inMu, 1, apart, 100_000, stepped(t, losses.Logistic{}, 1)},
-		{"StandardisedGD, a step, real labels", inMu, 1, 1, 100_000, stepped(t, losses.Squared{}, 1)},
+		{"StandardisedGD, constant model, classes", evidence.Mu, 1, 1, 100_000, binary.sample(firstOf(1))},
+		{"StandardisedGD, constant model, real labels", evidence.Mu, 1, 1, 100_000, real.sample(firstOf(1))},
+		{"StandardisedGD, constant model, persons", evidence.Mu, 1, 1, 100_000, binary.ofPersons().sample(firstOf(1))},
+		{"StandardisedGD, histogram", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, lengths, 1, -1, 0, 0)},
+		{"StandardisedGD, second moments", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moments, 1, 0, -1)},
+		{"Infer, gradients' products", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, scatter, 1, 0, -1)},
+		{"StandardisedGD, a step, classes", evidence.Mu, 1, apart, 100_000, stepped(t, losses.Logistic{}, 1)},
+		{"StandardisedGD, a step, real labels", evidence.Mu, 1, 1, 100_000, stepped(t, losses.Squared{}, 1)},
 	}
 }
 
@@ -108,7 +110,7 @@ func lastRow(t *testing.T, loss losses.Loss, alike bool) (data [2]*Dataset) {
 }
 
 // drawn samples a release of an answer by a pool of μ, seen along a direction.
-func drawn(t *testing.T, loss losses.Loss, mu float64, ask func(*estimate.Run) (release.Answer, error), along ...float64) func(*testing.T, int, int) []float64 {
+func drawn(t *testing.T, loss losses.Loss, mu float64, ask func(*estimate.Run) (release.Answer, error), along ...float64) stream {
 	t.Helper()
 	data := lastRow(t, loss, false)
 	return repeated(func(side int, src mechanisms.Source) (float64, error) {
@@ -125,12 +127,17 @@ func drawn(t *testing.T, loss losses.Loss, mu float64, ask func(*estimate.Run) (
 	})
 }
 
+// stepClip is the clip of a step that is audited alone.
+const stepClip = 0.3
+
+// constantOf is the length of the constant's coordinate where it is apart: with one signal for both, k² = C/√2.
+func constantOf(clip float64) float64 { return math.Sqrt(clip / math.Sqrt2) }
+
 // stepped samples a step of the descent from zero by a pool of μ, at a clip that the
 // last row's gradient exceeds with either label.
-func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, int) []float64 {
+func stepped(t *testing.T, loss losses.Loss, mu float64) stream {
 	t.Helper()
 	data := lastRow(t, loss, true)
-	const clip = 0.3
 	return repeated(func(side int, src mechanisms.Source) (float64, error) {
 		x, err := standardisingAlone(t, data[side], loss, mu, src)
 		if err != nil {
@@ -139,14 +146,15 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 		along := []float64{2, 1} // of feature and constant, as the clip has them
 		way := estimate.Descent{Run: x, Frame: &estimate.Frame{Effective: 2}}
 		if loss.Labels() == losses.Binary {
-			way.Frame.Signal = []float64{1, 1}                        // else the intercept stays
-			way.Labels.Apart, along = 1, []float64{1, 1 / math.Sqrt2} // one step moves the intercept by S/k of the release, and k² is C·S/√2
+			way.Frame.Signal = []float64{1, 1} // else the intercept stays
+			k := constantOf(stepClip)          // the constant's part is k long, and 1/k of its release moves the intercept
+			way.Labels.Apart, along = 1, []float64{2 * stepClip, k * k}
 		}
 		framed, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return 0, err
 		}
-		at, err := way.Walk(estimate.Stage{In: estimate.One(framed), Steps: 1, Averaged: 1, Size: 1, Share: 1}, estimate.Iterate{At: [][]float64{{0, 0, 0}}, Clip: clip})
+		at, err := way.Walk(estimate.Stage{In: estimate.One(framed), Steps: 1, Averaged: 1, Size: 1, Share: 1}, estimate.Iterate{At: [][]float64{{0, 0, 0}}, Clip: stepClip})
 		if err != nil {
 			return 0, err
 		}
@@ -160,8 +168,8 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 func TestAuditCatchesBrokenStandardisedGD(t *testing.T) {
 	t.Parallel()
 	const runs = 10_000
-	wrong := func(name string, sample func(*testing.T, int, int) []float64) {
-		t.Run(name, func(t *testing.T) { caught(t, audited{name, inMu, 1, math.Inf(1), runs, sample}) })
+	wrong := func(name string, sample stream) {
+		t.Run(name, func(t *testing.T) { caught(t, audited{name, evidence.Mu, 1, math.Inf(1), runs, sample}) })
 	}
 	histogram := func(x *estimate.Run) (release.Answer, error) {
 		plain, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
@@ -174,13 +182,13 @@ func TestAuditCatchesBrokenStandardisedGD(t *testing.T) {
 	wrong("a step with half the noise", stepped(t, losses.Logistic{}, 2))
 	wrong("a clip chosen without noise", chosenClip(t, 1e6))
 	t.Run("a clip chosen with noise", func(t *testing.T) {
-		missed(t, audited{"clip", inMu, 1, math.Inf(1), runs, chosenClip(t, 1)})
+		missed(t, audited{"clip", evidence.Mu, 1, math.Inf(1), runs, chosenClip(t, 1)})
 	})
 }
 
 // chosenClip samples the clip where one row's label decides between two edges: with the
 // row's gradient one too many are long.
-func chosenClip(t *testing.T, mu float64) func(*testing.T, int, int) []float64 {
+func chosenClip(t *testing.T, mu float64) stream {
 	t.Helper()
 	const n = 200
 	var data [2]*Dataset

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 )
 
 // The long form of the audits: go test . -run Audit -v -audit
@@ -19,72 +18,77 @@ var longAudit = flag.Bool("audit", false, "run the audits with full power")
 // violation.
 const auditAlpha = 1e-6
 
-// unit is what a guarantee is measured in.
-type unit string
-
-const (
-	inMu      unit = "μ" // Gaussian differential privacy
-	inEpsilon unit = "ε" // pure differential privacy
-)
+// stream are the runs on one of two neighbours. Each gives a number, on which an adversary puts a
+// threshold.
+type stream func(t *testing.T, side int) func() float64
 
 // audited is a computation on its worst pair of neighbours.
 type audited struct {
 	name      string
-	unit      unit
+	unit      evidence.Unit
 	claimed   float64 // by the ledger
 	reachable float64 // by the best test on this pair, in theory; an upper bound
-	// runs is the size of the long form's two samples.
-	runs int
-	// sample runs on one of the neighbours and returns a number for each run, on
-	// which an adversary puts a threshold.
-	sample func(t *testing.T, side, runs int) []float64
+	runs      int     // on either neighbour, at most, of the long form
+	sample    stream
 }
 
 // The least part of what is there to be found that an audit must find, in the short
-// form and in the long one.
+// form and in the long one; and where it may end: once it has found enough, and excluded
+// that there is more than so much.
 const (
-	shortPower = 0.4
-	longPower  = 0.8
+	shortPower, longPower       = 0.4, 0.8
+	shortEnough, longEnough     = 0.6, 0.9
+	shortExcluded, longExcluded = 1.25, 1.05
 )
 
-// shortRuns is the size of the short form's samples where a parameter of 1 can be
+// nearly is the least part of what is reachable in theory that a pair must really show.
+const nearly = 0.9
+
+// shortRuns is the most in the short form where a parameter of 1 can be
 // found; it grows where less can, as the width of a confidence interval falls by its
 // root.
 const shortRuns = 5000
+
+// Of so many runs one chooses the threshold.
+const trained = 10
 
 func (a audited) shortRuns() int {
 	return shortRuns * int(math.Ceil(math.Pow(math.Min(1, a.reachable), -1.5)))
 }
 
 // measure returns a lower confidence bound on the privacy of a, of confidence
-// 1−auditAlpha, from the given number of runs on either neighbour.
-func (a audited) measure(t *testing.T, runs int) float64 {
+// 1−auditAlpha, from at most the given number of runs on either neighbour: fewer where
+// they show enough and exclude more than that.
+func (a audited) measure(t *testing.T, runs int, enough, excluded float64) evidence.Found {
 	t.Helper()
-	first, second := a.sample(t, 0, runs), a.sample(t, 1, runs)
-	if a.unit == inMu {
-		return lowerBound(first, second, muOf)
+	first, second := a.sample(t, 0), a.sample(t, 1)
+	audit := evidence.Audit{Unit: a.unit, Alpha: auditAlpha, Training: runs / trained, Most: runs, Enough: enough, Excluded: excluded}
+	found, err := audit.Run(func() (float64, float64, error) { return first(), second(), nil })
+	if err != nil {
+		t.Fatal(err)
 	}
-	return lowerBound(first, second, epsilonOf)
+	return found
 }
 
 // TestAudit runs every learner and mechanism on its worst pair of neighbours. No
 // adversary may tell the two apart better than claimed, nor better than the planned
 // noise lets him on this pair; and the audit finds at least 0.4 of what is there to be
-// found, in the long form 0.8.
+// found, in the long form 0.8, and can't exclude that there are 0.9 of it.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "\n%-48s %12s %12s %12s\n", "", "claimed", "reachable", "audited")
+	fmt.Fprintf(&table, "\n%-48s %12s %12s %12s %8s\n", "", "claimed", "reachable", "audited", "runs")
 	for _, a := range slices.Concat(auditedMechanisms(t), auditedLearners(t), auditedCombinators(t), auditedClasses(t)) {
-		runs, power := a.shortRuns(), shortPower
+		runs, power, enough, excluded := a.shortRuns(), shortPower, shortEnough, shortExcluded
 		if *longAudit {
-			runs, power = a.runs, longPower
+			runs, power, enough, excluded = a.runs, longPower, longEnough, longExcluded
 		}
-		got := a.measure(t, runs)
-		row := fmt.Sprintf("%-48s %10.4f %s %10.4f %s %10.4f %s", a.name, a.claimed, a.unit, a.reachable, a.unit, got, a.unit)
+		found := a.measure(t, runs, enough*a.reachable, excluded*a.reachable)
+		got := found.Lower
+		row := fmt.Sprintf("%-48s %10.4f %s %10.4f %s %10.4f %s %8d", a.name, a.claimed, a.unit, a.reachable, a.unit, got, a.unit, found.Runs)
 		table.WriteString(row + "\n")
 		switch {
 		case got > a.claimed:
@@ -95,85 +99,21 @@ func TestAudit(t *testing.T) {
 			t.Errorf("there is less noise than planned: %s", row)
 		case got < power*a.reachable:
 			t.Errorf("the audit has lost its power: %s", row)
+		case found.Upper < nearly*a.reachable:
+			t.Errorf("this pair shows less than theory says: %s, %.4f at most", row, found.Upper)
 		}
 	}
 	t.Log(table.String())
 }
 
-// lowerBound returns a lower confidence bound on a privacy parameter from two
-// samples on neighbouring inputs. The first halves choose a threshold, a
-// direction and the order of the neighbours; the second halves bound the error
-// rates. of turns counts of positives among n, on either side, into the bound.
-func lowerBound(a, b []float64, of func(onA, onB, n int, alpha float64) float64) float64 {
-	half := len(a) / 2
-	train := slices.Concat(a[:half], b[:half])
-	slices.Sort(train)
-	best := math.Inf(-1)
-	var chosen func() float64
-	for k := range 99 {
-		t := train[(k+1)*len(train)/100]
-		for _, swap := range []bool{false, true} {
-			for _, below := range []bool{false, true} {
-				p, q := a, b
-				if swap {
-					p, q = b, a
-				}
-				at := func(lo, hi int, alpha float64) float64 {
-					return of(positives(p[lo:hi], t, below), positives(q[lo:hi], t, below), hi-lo, alpha)
-				}
-				if v := at(0, half, auditAlpha); v > best {
-					best = v
-					chosen = func() float64 { return at(half, len(a), auditAlpha) }
-				}
-			}
-		}
+// lowerBound is a lower confidence bound on a privacy parameter from two samples on neighbours.
+func lowerBound(t *testing.T, first, second []float64, unit evidence.Unit) float64 {
+	t.Helper()
+	k := -1
+	audit := evidence.Audit{Unit: unit, Alpha: auditAlpha, Training: len(first) / trained, Most: len(first) - len(first)/trained, Enough: math.Inf(1)}
+	found, err := audit.Run(func() (float64, float64, error) { k++; return first[k], second[k], nil })
+	if err != nil {
+		t.Fatal(err)
 	}
-	return chosen()
-}
-
-// positives counts what lies above t, or not above it.
-func positives(v []float64, t float64, below bool) (count int) {
-	for _, x := range v {
-		if (x > t) != below {
-			count++
-		}
-	}
-	return count
-}
-
-// upperRate is the one-sided Clopper–Pearson bound on a rate from k positives among
-// n: the p at which at most k of them have probability alpha, found by bisection,
-// as mathext's inverse fails in the tails.
-func upperRate(k, n int, alpha float64) float64 {
-	if k >= n {
-		return 1
-	}
-	lo, hi := 0.0, 1.0
-	for range 45 {
-		p := lo + (hi-lo)/2
-		if mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p) > alpha {
-			lo = p
-		} else {
-			hi = p
-		}
-	}
-	return hi
-}
-
-// muOf bounds μ: μ-GDP allows no test with Φ⁻¹(1−α) − Φ⁻¹(β) > μ.
-func muOf(onA, onB, n int, alpha float64) float64 {
-	fpr, fnr := upperRate(onB, n, alpha/2), upperRate(n-onA, n, alpha/2)
-	if fpr == 1 || fnr == 1 {
-		return 0
-	}
-	return distuv.UnitNormal.Quantile(1-fpr) - distuv.UnitNormal.Quantile(fnr)
-}
-
-// epsilonOf bounds ε: ε-DP allows no event with P_A(E) > e^ε·P_B(E).
-func epsilonOf(onA, onB, n int, alpha float64) float64 {
-	low := 1 - upperRate(n-onA, n, alpha/2)
-	if low <= 0 {
-		return 0
-	}
-	return math.Log(low / upperRate(onB, n, alpha/2))
+	return found.Lower
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/evidence"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
@@ -213,14 +214,14 @@ func TestAuditPredictions(t *testing.T) {
 		}
 		// Gaussian noise, each answer 1-GDP.
 		mu := GDP(math.Sqrt(queries))
-		if got := lowerBound(sample(mu, 1, 1), sample(mu, -1, 2), muOf); got > 1 || got < 0.8 {
+		if got := lowerBound(t, sample(mu, 1, 1), sample(mu, -1, 2), evidence.Mu); got > 1 || got < 0.8 {
 			t.Errorf("%s: audit finds μ ≥ %.3f, claimed 1", name, got)
 		} else {
 			t.Logf("%s: audited μ ≥ %.3f of 1", name, got)
 		}
 		// Laplace noise, each answer 1-DP.
 		pure := PureDP(queries)
-		if got := lowerBound(sample(pure, 1, 1), sample(pure, -1, 2), epsilonOf); got > 1 || got < 0.8 {
+		if got := lowerBound(t, sample(pure, 1, 1), sample(pure, -1, 2), evidence.Epsilon); got > 1 || got < 0.8 {
 			t.Errorf("%s: audit finds ε ≥ %.3f, claimed 1", name, got)
 		} else {
 			t.Logf("%s: audited ε ≥ %.3f of 1", name, got)
