@@ -31,9 +31,9 @@ func Separable(n, d int, seed uint64) (*mat.Dense, []float64) {
 }
 
 // Dataset is what NewDataset makes of rows that it must take.
-func Dataset(t testing.TB, x mat.Matrix, y []float64, f dpglm.Facts) *dpglm.Dataset {
+func Dataset(t testing.TB, x mat.Matrix, y []float64, f dpglm.Facts, more ...dpglm.RowDetail) *dpglm.Dataset {
 	t.Helper()
-	d, err := dpglm.NewDataset(x, y, f)
+	d, err := dpglm.NewDataset(x, y, f, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
