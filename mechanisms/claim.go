@@ -101,10 +101,8 @@ func (c Claim) replaced(l *Ledger) string {
 	c.Group = 2 * max(c.Group, 1)
 	if c.Mu > 0 {
 		c.Mu = l.GroupMu(c.Group)
-	} else if g, err := l.group(c.Group); err == nil && c.Delta > 0 {
-		c.Epsilon = g.profile.Epsilon(c.Delta)
-	} else if err == nil {
-		c.Epsilon = g.profile.Loss()
+	} else {
+		c.Epsilon = groupEpsilon(l, c.Group, c.Delta)
 	}
 	return c.budget()
 }
@@ -113,16 +111,9 @@ func (c Claim) replaced(l *Ledger) string {
 // common, and the (ε, δ) of all at the largest δ that a part claims; ε, or μ, if none does.
 func (l *Ledger) summary() string {
 	c, _ := l.common()
-	c.Epsilon, c.Mu = 0, 0
+	c.Mu = 0
 	group := max(c.Group, 1)
-	g, err := l.group(group)
-	switch {
-	case err != nil:
-	case c.Delta > 0:
-		c.Epsilon = g.profile.Epsilon(c.Delta)
-	case !math.IsInf(g.profile.Loss(), 1):
-		c.Epsilon = g.profile.Loss()
-	default:
+	if c.Epsilon = groupEpsilon(l, group, c.Delta); c.Delta == 0 && math.IsInf(c.Epsilon, 1) {
 		c.Mu = l.GroupMu(group)
 	}
 	return l.unit.line(c.budget(), c)
@@ -176,12 +167,7 @@ func (c Claim) promise(l *Ledger) (text string, kept bool) {
 	case l.GroupWithin(group, c.Epsilon, c.Delta):
 		kept = true
 	default:
-		epsilon := math.Inf(1)
-		if c.Delta > 0 {
-			epsilon, _ = l.GroupEpsilon(group, c.Delta)
-		} else if g, err := l.group(group); err == nil {
-			epsilon = g.profile.Loss()
-		}
+		epsilon := groupEpsilon(l, group, c.Delta)
 		c.Epsilon, kept = epsilon, epsilon <= c.Epsilon*claimMargin
 	}
 	return c.budget(), kept

@@ -29,6 +29,15 @@ func (l *Ledger) GroupEpsilon(rows int, delta float64) (float64, error) {
 	return g.Epsilon(delta)
 }
 
+// groupEpsilon is GroupEpsilon of 0 ≤ delta < 1, +Inf for what isn't a ledger.
+func groupEpsilon(l *Ledger, rows int, delta float64) float64 {
+	g, err := l.group(rows)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return g.profile.Epsilon(delta)
+}
+
 // group is a ledger that has the profile for so many rows.
 func (l *Ledger) group(rows int) (*Ledger, error) {
 	s, err := l.composition()

@@ -178,7 +178,7 @@ func (s *Sequence) deltaTo(accuracy, x float64) float64 {
 }
 
 // Epsilon returns the smallest known ε ≥ 0 for which the releases are (ε, d)-DP,
-// d > 0, rounded up; +Inf where none is known.
+// 0 ≤ d < 1, rounded up; +Inf where none is known. At d = 0 it is Loss.
 func (s *Sequence) Epsilon(d float64) float64 {
 	if p := s.closed(); p != nil {
 		return p.epsilon(d)

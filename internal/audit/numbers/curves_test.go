@@ -122,6 +122,20 @@ func TestCurvesStay(t *testing.T) {
 	stays(t, "curves", all, true)
 }
 
+// Without a δ, ε is the largest loss, of whatever kind and of groups, too.
+func TestEpsilonWithoutDeltaIsTheLoss(t *testing.T) {
+	all := leaves()
+	maps.Copy(all, mixtures())
+	for name, s := range all {
+		for _, k := range []float64{1, 3} {
+			g := s.Group(k)
+			if epsilon := g.Epsilon(0); epsilon != g.Loss() {
+				t.Errorf("%s, %g: ε = %g at δ = 0, and the largest loss is %g", name, k, epsilon, g.Loss())
+			}
+		}
+	}
+}
+
 // refused is 1 where there is an error.
 func refused(err error) float64 {
 	if err != nil {
