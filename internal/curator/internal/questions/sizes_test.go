@@ -87,6 +87,16 @@ func TestSumsAddUpAtAllSizes(t *testing.T) {
 			}
 			return of
 		},
+		"each second of twice as many": func(x *mat.Dense, y []float64) *Sums {
+			n, _ := x.Dims()
+			many, labels := mat.NewDense(2*n, d, nil), make([]float64, 2*n)
+			for i := range n {
+				many.SetRow(2*i, x.RawRowView(i))
+				many.Set(2*i+1, 0, 1)
+				labels[2*i] = y[i]
+			}
+			return sums(many, labels).Every(2)
+		},
 		"file": func(x *mat.Dense, y []float64) *Sums {
 			f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y)
 			table, err := rows.NewStored(ctx, f, enc)

@@ -100,6 +100,7 @@ func (s *Sums) Single() *Sums {
 func picked(s *Sums, t *rows.Table, order []int) *Sums {
 	picked := *s
 	picked.t, picked.labels, picked.offsets = t, blocks.Gather(s.labels, order), blocks.Gather(s.offsets, order)
+	picked.signed = nil // of rows that lie one after the other
 	return &picked
 }
 
