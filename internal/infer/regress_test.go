@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // momentsOf are those of rows with a constant behind them, without noise.
@@ -68,6 +71,95 @@ func TestRegressWithoutNoise(t *testing.T) {
 	}
 	if _, err := m.Regress(3, []int{0, 0, 4}); err == nil {
 		t.Error("the same column twice is regressed on")
+	}
+}
+
+// A regression's law is made of the noise of moments, of what rows scatter by and of what rows that were scaled down may change: each
+// computed once more by plain loops, where columns are coordinates, without noise, with it, and with rows that are far out.
+func TestRegressTermByTerm(t *testing.T) {
+	const n = 200.0
+	in := []int{0, 1, 3} // of two columns, the response and the constant
+	second := [4][4]float64{{1.5 * n, 0.4 * n, 0.9 * n, 0}, {0.4 * n, 0.8 * n, -0.3 * n, 0}, {0.9 * n, -0.3 * n, 5 * n, 1.2 * n}, {0, 0, 1.2 * n, n}}
+	fourth := [3][3]float64{{19 * n, 2 * n, n}, {2 * n, 13 * n, -n}, {n, -n, 70 * n}}
+	for _, c := range []struct{ noise, far float64 }{{0, 0}, {6, 0}, {6, 0.3}, {0, 0.3}} {
+		m := &Moments{Second: mat.NewSymDense(4, nil), Fourth: mat.NewSymDense(3, nil), Noise: c.noise, Far: c.far, Columns: mat.DenseCopyOf(linalg.Identity(4))}
+		trace := 0.0
+		for i := range 4 {
+			trace += second[i][i]
+			for j := i; j < 4; j++ {
+				m.Second.SetSym(i, j, second[i][j])
+				if j < 3 {
+					m.Fourth.SetSym(i, j, fourth[i][j])
+				}
+			}
+		}
+		fit, err := m.Regress(2, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hessian, moments [3][3]float64
+		mean := (trace - n) / n
+		for i, a := range in {
+			for j, b := range in {
+				hessian[i][j] = second[a][b] / n
+				if a < 3 && b < 3 {
+					moments[i][j] = fourth[a][b] / mean / n
+				}
+			}
+		}
+		inverse := inverted(hessian)
+		residual := [4]float64{2: 1}
+		for i, a := range in {
+			for j, b := range in {
+				residual[a] -= inverse[i][j] * second[b][2] / n
+			}
+		}
+		var length, square, features, large float64
+		for i, v := range residual {
+			length += v * v
+			for j, w := range residual {
+				square += v * w * second[i][j] / n
+				if i < 3 && j < 3 {
+					features += v * w * second[i][j]
+					large += v * w * fourth[i][j]
+				}
+			}
+		}
+		longer, noise := large/mean/features, c.noise/n
+		var want, scatter, shaken [3][3]float64
+		for i, a := range in {
+			for j, b := range in {
+				scatter[i][j] = longer * moments[i][j] // which is more than the Hessian has, in columns
+				shaken[i][j] = residual[a] * residual[b]
+			}
+			shaken[i][i] += length
+		}
+		scatter[2][2] = 1
+		sampling, ofNoise, along := times(times(inverse, scatter), inverse), times(times(inverse, shaken), inverse), times(inverse, moments)
+		for i := range 3 {
+			for j := range 3 {
+				misfit := 0.0
+				for k := range 3 {
+					misfit += along[i][k] * along[j][k] * square * math.Pow(tuning.Misfit*c.far*longer, 2)
+				}
+				want[i][j] = square/n*sampling[i][j] + noise*noise/2*ofNoise[i][j] + misfit
+			}
+		}
+		l := fit.Law
+		got := linalg.Sandwich(1, l.Weights, l.Covariance)
+		for i := range 3 {
+			for j := range 3 {
+				if math.Abs(got.At(i, j)-want[i][j]) > 1e-12 {
+					t.Errorf("noise %g, far %g: the covariance of %d and %d is %.15g, want %.15g", c.noise, c.far, i, j, got.At(i, j), want[i][j])
+				}
+			}
+			if a := in[i]; math.Abs(fit.Weights[i]+residual[a]) > 1e-12 {
+				t.Errorf("noise %g, far %g: weight %d is %g, want %g", c.noise, c.far, i, fit.Weights[i], -residual[a])
+			}
+		}
+		if longer < 1.1 || l.Hessian != noise || len(l.Drowned) > 0 || math.Abs(fit.Residual-square) > 1e-12 || math.Abs(fit.Total-(5-1.2*1.2)) > 1e-12 {
+			t.Errorf("longer %g, noise %g, %d drowned, residuals %g of %g, want %g", longer, l.Hessian, len(l.Drowned), fit.Residual, fit.Total, square)
+		}
 	}
 }
 
