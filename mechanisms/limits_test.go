@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -118,5 +119,42 @@ func TestAccountantsTellTheirTotal(t *testing.T) {
 	}
 	if _, err := empty.MarshalJSON(); !errors.Is(err, check.ErrBudget) {
 		t.Error(err)
+	}
+}
+
+// Whatever is asked of an accountant, and refused or not, it answers the next one.
+func TestAccountantsStayFree(t *testing.T) {
+	ledger := rowLeaf(t, 0.01, 1)
+	for name, a := range map[string]*Accountant{"made": accountant(t, 1, 1e-6), "zero": new(Accountant)} {
+		kept, err := accountant(t, 1, 1e-6).MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]any{{ledger, Charge{Mu: 0.01, Coordinates: 10}, kept, 1.0}, {(*Ledger)(nil), Charge{}, []byte("{}"), 0.0}} {
+			of := map[reflect.Type]reflect.Value{}
+			for _, v := range args {
+				of[reflect.TypeOf(v)] = reflect.ValueOf(v)
+			}
+			for k := range reflect.TypeOf(a).NumMethod() {
+				m := reflect.ValueOf(a).Method(k)
+				var in []reflect.Value
+				for j := range m.Type().NumIn() {
+					p := m.Type().In(j)
+					if m.Type().IsVariadic() && j == m.Type().NumIn()-1 {
+						p = p.Elem()
+					}
+					v, ok := of[p]
+					if !ok {
+						t.Fatalf("%s takes a %v", reflect.TypeOf(a).Method(k).Name, p)
+					}
+					in = append(in, v)
+				}
+				m.Call(in)
+				if !a.lock.TryLock() {
+					t.Fatalf("%s: %s keeps the lock", name, reflect.TypeOf(a).Method(k).Name)
+				}
+				a.lock.Unlock()
+			}
+		}
 	}
 }
