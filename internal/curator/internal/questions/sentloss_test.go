@@ -33,7 +33,9 @@ func TestLossesAreSent(t *testing.T) {
 	if _, err := encodeLoss(losses.Custom{Label: "own"}); !errors.Is(err, check.ErrConfig) {
 		t.Error(err)
 	}
-	for _, sent := range []string{"{", `{"type":"Other"}`, `{"type":"Envelope","fields":{"Of":"Squared","Fields":{},"Width":1}}`, `{"type":"Envelope","fields":3}`, `{"type":"Extended","inner":{"type":"x"}}`} {
+	for _, sent := range []string{"{", `{"type":"Other"}`, `{"type":"Envelope","fields":{"Of":"Squared","Fields":{},"Width":1}}`, `{"type":"Envelope","fields":3}`, `{"type":"Extended","inner":{"type":"x"}}`,
+		`{"type":"Registered","fields":"nobody has this label"}`, `{"type":"Registered","fields":3}`, `{"type":"Envelope","fields":{"Of":"Other","Width":1}}`,
+		`{"type":"Envelope","fields":{"Of":"Hinge","Fields":3,"Width":1}}`, `{"type":"Huber","fields":3}`, `{"type":"Huber"}`} {
 		if l, err := decodeLoss([]byte(sent)); err == nil {
 			t.Errorf("%s: %v", sent, l)
 		}
