@@ -137,5 +137,5 @@ func (s *Sums) ClippedMinimiser(ctx context.Context, centre []float64, clip, lam
 	theta, tolerance, _, err := o.minimise(ctx, make([]float64, s.Dim()), 0)
 	norm := float64(clip*room/lambda) + tolerance
 	moves := float64(s.s.Vectors() * float64(clip*room) / (lambda * n) * (1 + 1e-12))
-	return Point{theta, math.Min(moves+float64(2*tolerance), 2*norm), norm, originOf(s.data)}, err
+	return Point{theta, moves + float64(2*tolerance), norm, originOf(s.data)}, err
 }
