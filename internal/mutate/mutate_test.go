@@ -33,7 +33,10 @@ func TestOperators(t *testing.T) {
 	const begin = "package p\nfunc f(a, b int, x float64) (int, error) {\n"
 	for code, want := range map[string][]string{
 		"for a < b {}":                      {"for a <= b {}"},
-		"for a != b && a >= b {}":           {"for a != b || a >= b {}", "for a == b && a >= b {}", "for a != b && a > b {}"},
+		"for a != b && a >= b {}":           {"for a != b || a >= b {}", "for a == b && a >= b {}", "for a != b && a > b {}", "for a >= b {}", "for a != b {}"},
+		"p := T{A: a, B: b, C: c}":          {"p := T{B: b, C: c}", "p := T{A: a, C: c}", "p := T{A: a, B: b}"},
+		"p := T{A: a}":                      {"p := T{}"},
+		"p := T{a, b}":                      nil,
 		"a = a + b":                         {"a = a - b", "_ = a"},
 		"a -= b":                            {"a += b", "_ = a"},
 		"a++":                               {"_ = a"},

@@ -121,6 +121,12 @@ func (c *collector) visit(n ast.Node) bool {
 		if to, ok := swapped[n.Op]; ok && !isText(n.X) && !isText(n.Y) {
 			c.add(n.Op.String(), n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), to.String())
 		}
+		if n.Op == token.LAND || n.Op == token.LOR {
+			c.add("first condition dropped", n.X.Pos(), n.Y.Pos(), "")
+			c.add("last condition dropped", n.X.End(), n.Y.End(), "")
+		}
+	case *ast.CompositeLit:
+		c.literalOf(n)
 	case *ast.BasicLit:
 		c.literal(n)
 	case *ast.CallExpr:
@@ -187,6 +193,26 @@ func (c *collector) literal(n *ast.BasicLit) {
 			return
 		}
 		c.add("constant doubled", n.Pos(), n.End(), "(2*"+n.Value+")")
+	}
+}
+
+// literalOf leaves out what a literal gives a name to, one at a time: a field, which then is zero.
+func (c *collector) literalOf(n *ast.CompositeLit) {
+	for k, e := range n.Elts {
+		e, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return
+		}
+		if _, named := e.Key.(*ast.Ident); !named {
+			return
+		}
+		if k == 0 && len(n.Elts) > 1 {
+			c.add("field left out", e.Pos(), n.Elts[1].Pos(), "")
+		} else if k == 0 {
+			c.add("field left out", e.Pos(), e.End(), "")
+		} else {
+			c.add("field left out", n.Elts[k-1].End(), e.End(), "")
+		}
 	}
 }
 
