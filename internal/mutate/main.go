@@ -54,7 +54,7 @@ const (
 	late     = "killed by the clock"
 )
 
-// limit is how long a package's tests may take.
+// limit is how long a package's tests may take, or three times as long as they do without a change where the machine is busy.
 const limit = 3 * time.Minute
 
 // run is one of this program.
@@ -250,23 +250,26 @@ func (x *run) try(m Mutant) (r Result, err error) {
 	start := time.Now()
 	for _, s := range suites[m.Package] {
 		base, _ := x.bases.LoadOrStore(s, sync.OnceValue(func() error {
-			if output, err := goTest(s, ""); err != nil {
-				return fmt.Errorf("%s fails without a change: %w\n%s", s.Package, err, output)
+			if base := goTest(s, "", slowest); base.failed {
+				return fmt.Errorf("%s fails without a change:\n%s", s.Package, base.output)
 			}
 			return nil
 		}))
 		if err := base.(func() error)(); err != nil {
 			return r, err
 		}
-		output, err := goTest(s, overlay)
-		if err == nil {
+		of, err := within(s, overlay, goTest)
+		if err != nil {
+			return r, err
+		}
+		if !of.failed {
 			continue
 		}
-		r.Result, r.By, r.In = killed, killer(output), s.Package
+		r.Result, r.By, r.In = killed, killer(of.output), s.Package
 		switch {
-		case strings.Contains(output, "[build failed]") || strings.Contains(output, "[setup failed]"):
+		case strings.Contains(of.output, "[build failed]") || strings.Contains(of.output, "[setup failed]"):
 			r.Result, r.By, r.In = unbuilt, "", ""
-		case strings.Contains(output, "panic: test timed out"):
+		case of.late():
 			r.Result = late
 		}
 		break
@@ -292,11 +295,47 @@ func (x *run) overlay(m Mutant, src []byte) (string, error) {
 // most is the address space that a test may take, in KiB: mutants allocate what they like.
 const most = 16 << 20
 
+// slowest is how long the tests may take without a change.
+const slowest = 10 * limit
+
+// ran is what became of a step: its output, how long it took, and whether it failed.
+type ran struct {
+	output string
+	took   time.Duration
+	failed bool
+}
+
+// timedOut is what go test says of tests that took too long.
+const timedOut = "panic: test timed out"
+
+func (r ran) late() bool { return strings.Contains(r.output, timedOut) }
+
+// within runs a step on a mutant. Tests that end at their limit say nothing where they take long without a change, too: then they
+// are run once more, with three times that.
+func within(s step, overlay string, run func(s step, overlay string, limit time.Duration) ran) (ran, error) {
+	of := run(s, overlay, limit)
+	if !of.late() {
+		return of, nil
+	}
+	base := run(s, "", slowest)
+	if base.failed {
+		return base, fmt.Errorf("%s fails without a change:\n%s", s.Package, base.output)
+	}
+	if longer := 3 * base.took; longer > limit {
+		return run(s, overlay, longer), nil
+	}
+	return of, nil
+}
+
 // goTest runs a step, in what time and room is left by others.
-func goTest(s step, overlay string) (string, error) {
+func goTest(s step, overlay string, limit time.Duration) ran {
 	ctx, stop := context.WithTimeout(context.Background(), 2*limit)
 	defer stop()
-	args := append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec nice -n 10 go "$@"`, most), "go"}, s.args(overlay)...)
+	start := time.Now()
+	args := append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec nice -n 10 go "$@"`, most), "go"}, s.args(overlay, limit)...)
 	output, err := exec.CommandContext(ctx, "sh", args...).CombinedOutput()
-	return string(output), err
+	if ctx.Err() != nil { // while it was compiled
+		output = append(output, timedOut...)
+	}
+	return ran{string(output), time.Since(start), err != nil}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // parsedFrom are the mutants of a package of one file.
@@ -123,6 +124,37 @@ func TestJudgedMutantsExist(t *testing.T) {
 	for id, why := range judged() {
 		if !known[id] || len(why) < 20 {
 			t.Errorf("%s (%s) is no mutant, or has no reason", id, why)
+		}
+	}
+}
+
+// A mutant is late where its tests end at a limit that is three times what they take without it.
+func TestLateMutants(t *testing.T) {
+	for name, c := range map[string]struct {
+		mutant, without ran // of the first limit, and of no change
+		longer          ran // of three times as long
+		want            ran
+		runs            int
+	}{
+		"killed":   {mutant: ran{output: "--- FAIL: TestIt", failed: true}, want: ran{output: "--- FAIL: TestIt", failed: true}, runs: 1},
+		"survived": {mutant: ran{output: "ok"}, want: ran{output: "ok"}, runs: 1},
+		"late":     {mutant: ran{output: timedOut, failed: true}, without: ran{took: limit / 3}, want: ran{output: timedOut, failed: true}, runs: 2},
+		"busy":     {mutant: ran{output: timedOut, failed: true}, without: ran{took: limit/3 + 1}, longer: ran{output: "ok"}, want: ran{output: "ok"}, runs: 3},
+		"broken":   {mutant: ran{output: timedOut, failed: true}, without: ran{failed: true}, runs: 2},
+	} {
+		runs := 0
+		got, err := within(step{}, "change", func(_ step, overlay string, of time.Duration) ran {
+			runs++
+			switch {
+			case overlay == "":
+				return c.without
+			case of > limit:
+				return c.longer
+			}
+			return c.mutant
+		})
+		if broken := name == "broken"; (err != nil) != broken || !broken && got != c.want || runs != c.runs {
+			t.Errorf("%s: %+v after %d runs (%v)", name, got, runs, err)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // step is a run of a package's tests, short ones, all but those that skip matches.
 type step struct{ Package, Skip string }
@@ -63,9 +66,9 @@ var suites = map[string][]step{
 	"table/party":                         {{"table/party", ""}, parties},
 }
 
-// args are the arguments of go test.
-func (s step) args(overlay string) []string {
-	args := []string{"test", "-short", "-failfast", "-vet=off", "-timeout=" + limit.String()}
+// args are the arguments of go test, which takes no result of an earlier run.
+func (s step) args(overlay string, limit time.Duration) []string {
+	args := []string{"test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=" + limit.Round(time.Second).String()}
 	if overlay != "" {
 		args = append(args, "-overlay="+overlay)
 	}
