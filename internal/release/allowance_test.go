@@ -128,13 +128,19 @@ func TestAllowanceRefusesOtherKinds(t *testing.T) {
 	}
 	_, err := leaves["gaussian"].Anew().Allow(part, mechanisms.NewSeededSource(1)).AddNoise(vector)
 	unplanned(t, err, "gaussian", "other rows")
-	for _, l2 := range []float64{2.1, math.Inf(1), math.NaN()} {
+	for _, l2 := range []float64{math.Nextafter(2, 3), 2.1, math.Inf(1), math.NaN()} {
 		_, err := leaves["vote"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Vote(NewAnswer(rows, numbers(1), l2))
 		unplanned(t, err, "vote", "sensitivity 2")
 	}
-	for _, margin := range []float64{0.5, math.NaN(), math.Inf(1), 0x1p53} {
+	for _, margin := range []float64{0.5, -0.5, math.NaN(), math.Inf(1), math.Inf(-1), 0x1p52 + 1, -0x1p52 - 1, 0x1p63, -0x1p63} {
 		_, err := leaves["vote"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Vote(NewAnswer(rows, []float64{margin}, 2))
 		unplanned(t, err, "vote", "whole number")
+	}
+	for _, margin := range []float64{0x1p52, -0x1p52} {
+		yes, err := leaves["vote"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Vote(NewAnswer(rows, []float64{margin}, 2))
+		if err != nil || yes != (margin > 0) {
+			t.Errorf("a margin of %g: %v (%v)", margin, yes, err)
+		}
 	}
 	_, err = leaves["selection"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Select(NewScores(rows, numbers(3), []float64{1, 1}))
 	unplanned(t, err, "selection", "selection")

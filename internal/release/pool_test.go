@@ -50,6 +50,31 @@ func TestPoolIsNotOverdrawn(t *testing.T) {
 	unplanned(t, err, "sums", "as a pool")
 }
 
+// Shares add up to 1 and the room for rounding, and to no more: whatever was drawn before.
+func TestPoolsEndAtOne(t *testing.T) {
+	const room = 1e-12
+	rows := NewRows()
+	for _, drawn := range []float64{0, 0.25, 0.5, 0.9} {
+		for _, c := range []struct {
+			beyond float64 // of 1
+			taken  bool
+		}{{-room, true}, {0, true}, {room * 0.99, true}, {room * 1.01, false}, {2 * room, false}, {1e-9, false}} {
+			a := poolOf(1, 2, 1).Allow(rows, mechanisms.NewSeededSource(1))
+			if drawn > 0 {
+				if _, err := a.Draw(drawn, NewAnswer(rows, numbers(1), 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := a.Draw(1-drawn+c.beyond, NewAnswer(rows, numbers(1), 1))
+			if !c.taken {
+				unplanned(t, err, "moments", "too little")
+			} else if err != nil {
+				t.Errorf("%g drawn, up to 1 + %g: %v", drawn, c.beyond, err)
+			}
+		}
+	}
+}
+
 // The μ² of many releases with odd shares add up to no more than the ledger's, in floating
 // point too, and to nearly all of it.
 func TestPoolKeepsToItsLedger(t *testing.T) {
