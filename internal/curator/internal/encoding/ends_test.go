@@ -26,14 +26,14 @@ func ranged(t *testing.T) Encoding {
 func TestValuesUpToTheirEnds(t *testing.T) {
 	plain, schema := NewIdentity(3, 1, false), ranged(t)
 	plain.From = 40
-	beyond := math.Nextafter(maxAbs, math.Inf(1))
+	beyond := math.Nextafter(1e100, math.Inf(1))
 	for k, c := range []struct {
 		e    *Encoding
 		row  []float64
 		want []float64 // nil for what is refused
 		says string
 	}{
-		{&plain, []float64{maxAbs, -maxAbs, 0}, []float64{maxAbs, -maxAbs, 0}, ""}, {&plain, []float64{0, beyond, 0}, nil, "row 42, column 2 (counted from 1)"},
+		{&plain, []float64{1e100, -1e100, 0}, []float64{1e100, -1e100, 0}, ""}, {&plain, []float64{0, beyond, 0}, nil, "row 42, column 2 (counted from 1)"},
 		{&plain, []float64{0, 0, -beyond}, nil, "row 42, column 3 (counted from 1)"}, {&plain, []float64{math.NaN(), 0, 0}, nil, "must be finite"}, {&plain, []float64{math.Inf(1), 0, 0}, nil, "must be finite"},
 		{&schema, []float64{1, 0, 3}, []float64{1, 0, 3}, ""}, {&schema, []float64{0, 1, -1}, []float64{0, 1, -1}, ""}, {&schema, []float64{0, 0, math.Nextafter(3, 4)}, []float64{0, 0, 3}, ""},
 		{&schema, []float64{0, 0, math.Nextafter(-1, -2)}, []float64{0, 0, -1}, ""}, {&schema, []float64{0, 0, 2 * beyond}, []float64{0, 0, 3}, ""},

@@ -280,7 +280,7 @@ func TestWholeSumsAreExact(t *testing.T) {
 
 // More rows than whole numbers have room for are refused before any is read.
 func TestCoordinatesOfTooManyRows(t *testing.T) {
-	for n, taken := range map[int]bool{MostCoordinateRows: true, MostCoordinateRows + 1: false} {
+	for n, taken := range map[int]bool{1 << 29: true, 1<<29 + 1: false} {
 		s := sumsOf(t, mat.NewDense(1, 1, nil), []float64{0}, 1, encoding.NewIdentity(1, 1, false), losses.Squared{})
 		of := *s.t
 		of.Layout.N = n

@@ -321,7 +321,7 @@ func TestOwnRefuses(t *testing.T) {
 	}{
 		"persons of others": {rows.Owners{Persons: []int{0}, Count: 1, Most: 1}, check.ErrShape},
 		"negative count":    {rows.Owners{Persons: []int{0, 0}, Count: -1, Most: 1}, check.ErrConfig},
-		"too many":          {rows.Owners{Persons: []int{0, 0}, Count: rows.MaxPersons + 1, Most: 1}, check.ErrConfig},
+		"too many":          {rows.Owners{Persons: []int{0, 0}, Count: 1<<27 + 1, Most: 1}, check.ErrConfig},
 		"no cap":            {rows.Owners{Persons: []int{0, 0}, Count: 1}, check.ErrConfig},
 		"more than stated":  {rows.Owners{Persons: []int{0, -1}, Count: 1, Most: 1}, check.ErrValue},
 		"weights of others": {rows.Owners{Weights: []float64{1}, Heavy: 1}, check.ErrShape},

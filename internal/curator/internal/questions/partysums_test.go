@@ -561,15 +561,15 @@ func TestPlansAreTakenUpToTheirEnds(t *testing.T) {
 		set            func(*partyPlan, float64)
 		taken, refused []float64
 	}{
-		{"bits", gradients, bits, []float64{leastBits, leastBits + 1, 63, 64}, []float64{leastBits - 1, 65, 0, -64}},
+		{"bits", gradients, bits, []float64{24, 25, 63, 64}, []float64{23, 65, 0, -64}},
 		{"steps", gradients, steps, []float64{1, 2, 1e9}, []float64{0, -1}},
-		{"numbers", sums, numbers, []float64{1, mostNumbers - 1, mostNumbers}, []float64{0, -1, mostNumbers + 1}},
+		{"numbers", sums, numbers, []float64{1, 1<<22 - 1, 1 << 22}, []float64{0, -1, 1<<22 + 1}},
 		{"clip", gradients, clip, []float64{tiny, 1}, []float64{0, -tiny, math.NaN()}},
 		{"clip of sums", sums, clip, nil, []float64{tiny, 1}},
 		{"radius", gradients, radius, []float64{1e-9, 1}, []float64{0, -1, math.NaN(), math.Inf(1)}},
 		{"radius of sums", sums, radius, []float64{0}, []float64{tiny, -tiny, 1, math.NaN()}},
-		{"classes of one", class, classes, []float64{2, 3, maxClasses - 1, maxClasses}, []float64{0, 1, -2, maxClasses + 1}},
-		{"classes of all", every, classes, []float64{0, 2, maxClasses}, []float64{1, -1, maxClasses + 1}},
+		{"classes of one", class, classes, []float64{2, 3, 999, 1000}, []float64{0, 1, -2, 1001}},
+		{"classes of all", every, classes, []float64{0, 2, 1000}, []float64{1, -1, 1001}},
 		{"class", class, which, []float64{0, 1, 2}, []float64{-1, 3}},
 		{"rows", gradients, party, []float64{1, 2, math.MaxInt32 - 2}, []float64{0, -1, math.MaxInt32 - 1}},
 	} {
@@ -596,10 +596,10 @@ func TestPlansAreTakenUpToTheirEnds(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	// Sums of so many rows leave each of them stepBits.
-	for _, bits := range []int{leastBits, 32, 40} {
+	// Sums of so many rows leave each of them ten bits, beside the sign and one more.
+	for _, bits := range []int{24, 32, 40} {
 		q := gradients
-		q.Bits, q.Parties = bits, []int{1 << (bits - idleBits - stepBits)}
+		q.Bits, q.Parties = bits, []int{1 << (bits - 2 - 10)}
 		if _, err := q.check(); err != nil {
 			t.Errorf("%d bits: %v", bits, err)
 		}

@@ -42,13 +42,13 @@ func TestOwnersUpToTheirEnds(t *testing.T) {
 	}{
 		{Owners{}, nil, ""},
 		{persons(0, 1, 0, false, 7, 9), nil, ""}, {persons(0, 1, 0, false, 7), check.ErrShape, "2 rows"}, {persons(0, 1, 0, false, 7, 8, 9), check.ErrShape, "2 rows"},
-		{persons(-1, 1, 0, false, 7, 9), check.ErrConfig, ""}, {persons(MaxPersons, 1, 0, false, 7, 9), nil, ""}, {persons(MaxPersons+1, 1, 0, false, 7, 9), check.ErrConfig, ""},
+		{persons(-1, 1, 0, false, 7, 9), check.ErrConfig, ""}, {persons(1<<27, 1, 0, false, 7, 9), nil, ""}, {persons(1<<27+1, 1, 0, false, 7, 9), check.ErrConfig, ""},
 		{persons(2, 1, 0, false, 7, 9), nil, ""}, {persons(1, 1, 0, false, 7, 7), nil, ""}, {persons(1, 1, 0, false, 7, 9), check.ErrValue, "row 2 "},
 		{persons(0, 0, 0, false, 7, 9), check.ErrConfig, ""}, {persons(0, 1<<20, 0, false, 7, 9), nil, ""}, {persons(0, 1<<20+1, 0, false, 7, 9), check.ErrConfig, ""},
-		{persons(0, MostEach, 0, true, 7, 9), nil, ""}, {persons(0, MostEach+1, 0, true, 7, 9), check.ErrConfig, "1000"}, {persons(0, MostEach+1, 0, false, 7, 9), nil, ""},
+		{persons(0, 1000, 0, true, 7, 9), nil, ""}, {persons(0, 1001, 0, true, 7, 9), check.ErrConfig, "1000"}, {persons(0, 1001, 0, false, 7, 9), nil, ""},
 		{persons(0, 1, 2, false, 7, 9), nil, ""}, {persons(0, 1, 1, false, 7, 9), check.ErrValue, "row 2 "}, {persons(1, 1, 2, false, 7, 7), check.ErrConfig, ""},
-		{Owners{Places: -1}, check.ErrConfig, ""}, {Owners{Places: 1}, check.ErrValue, "row 2 "}, {Owners{Places: 2}, nil, ""}, {Owners{Places: MaxPersons}, nil, ""},
-		{Owners{Places: MaxPersons + 1}, check.ErrConfig, ""}, {Owners{Places: 2, Count: 1}, check.ErrConfig, ""}, {Owners{Count: 1}, nil, ""},
+		{Owners{Places: -1}, check.ErrConfig, ""}, {Owners{Places: 1}, check.ErrValue, "row 2 "}, {Owners{Places: 2}, nil, ""}, {Owners{Places: 1 << 27}, nil, ""},
+		{Owners{Places: 1<<27 + 1}, check.ErrConfig, ""}, {Owners{Places: 2, Count: 1}, check.ErrConfig, ""}, {Owners{Count: 1}, nil, ""},
 		{weights(1, 0, 1), nil, ""}, {weights(1, 0, 2), nil, ""}, {weights(1, 0), check.ErrShape, "2 rows"}, {weights(1, 0, 1, 1), check.ErrShape, "2 rows"},
 		{weights(0, 0, 1), check.ErrBound, ""}, {weights(1, 1, -tiny), check.ErrValue, "row 2 "}, {weights(1, math.NaN(), 1), check.ErrValue, "row 1 "},
 	} {
