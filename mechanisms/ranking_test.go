@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -224,3 +225,41 @@ func TestRankingRefuses(t *testing.T) {
 type stuck struct{}
 
 func (stuck) Uint64() uint64 { return math.MaxUint64 }
+
+// After any changes a ranking is what one made of the same scores is: each candidate in the level of its score, held to ±2^61, once, and each
+// level with candidates among those that are open, of which best is the least, also one that was empty, was forgotten and isn't empty any more.
+func TestRankingsKeepTheirLevels(t *testing.T) {
+	const n, most = 6, int64(1) << 61
+	r := rand.New(rand.NewPCG(2, 5))
+	scores := make([]int64, n)
+	x, err := Exponential{Epsilon: 1}.Rank(scores, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := x.unit
+	values := []int64{0, unit - 1, unit, -1, -unit, -unit - 1, 5 * unit, 25 * unit, most - 1, most, most + 1, math.MaxInt64, -most, -most - 1, math.MinInt64}
+	want := make([]int64, n)
+	for step := range 3000 {
+		i, v := r.IntN(n), values[r.IntN(len(values))]
+		x.Set(i, v)
+		want[i] = min(max(v, -most), most)
+		least := int64(math.MaxInt64)
+		for k, s := range want {
+			level := (s - (s%unit+unit)%unit) / unit
+			least = min(least, level)
+			if x.scores[k] != s || x.levels[level][x.place[k]] != int32(k) {
+				t.Fatalf("step %d: candidate %d has the score %d, want %d, in place %d of level %d", step, k, x.scores[k], s, x.place[k], level)
+			}
+			if !slices.Contains(x.open, level) || !x.known[level] {
+				t.Fatalf("step %d: level %d of candidate %d isn't open", step, level, k)
+			}
+		}
+		members := 0
+		for _, level := range x.levels {
+			members += len(level)
+		}
+		if best := least; members != n || step%3 == 0 && x.best() != best {
+			t.Fatalf("step %d: %d of %d candidates in levels, the best %d, want %d", step, members, n, x.best(), best)
+		}
+	}
+}
