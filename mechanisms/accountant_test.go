@@ -189,6 +189,18 @@ func TestAccountantJSON(t *testing.T) {
 		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":1e-6,"spent":{"epsilon":0,"reserve":{"mu":0.2,"coordinates":1e30,"spent_mu":0.1,"spent_coordinates":1,"ledgers":1}},"ledgers":1}`,
 		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":1e-6,"spent":{"epsilon":0,"reserve":{"mu":0.2,"coordinates":100,"spent_mu":0.1,"spent_coordinates":1,"ledgers":2}},"ledgers":1}`,
 		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":0,"spent":{"epsilon":0,"reserve":{"mu":0.2,"coordinates":100,"spent_mu":0.1,"spent_coordinates":1,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":10,"ledgers":1,"beside":true}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1.1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":10,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":0.9,"coordinates":100,"spent_mu":0.5,"spent_coordinates":10,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0},"ledgers":0}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":1.1,"spent_coordinates":10,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":101,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":-0.5,"spent_coordinates":10,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":-1,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":10,"ledgers":-1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":10,"ledgers":2}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":10,"ledgers":0}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":17179869185,"spent_mu":0.5,"spent_coordinates":10,"ledgers":1}},"ledgers":1}`,
 	} {
 		if err := json.Unmarshal([]byte(s), &back); !errors.Is(err, check.ErrModel) {
 			t.Errorf("%s gives %v", s, err)
@@ -196,6 +208,16 @@ func TestAccountantJSON(t *testing.T) {
 	}
 	if back.Ledgers() != 1 {
 		t.Error("a failed decoding emptied the accountant")
+	}
+	for _, s := range []string{
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0.5,"spent_coordinates":10,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":1,"spent_coordinates":100,"ledgers":1}},"ledgers":1}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":100,"spent_mu":0,"spent_coordinates":0,"ledgers":0}},"ledgers":0}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"spent":{"epsilon":0,"reserve":{"mu":1,"coordinates":17179869184,"spent_mu":0.5,"spent_coordinates":10,"ledgers":1}},"ledgers":1}`,
+	} {
+		if err := json.Unmarshal([]byte(s), new(Accountant)); err != nil {
+			t.Errorf("%s gives %v", s, err)
+		}
 	}
 }
 

@@ -30,6 +30,36 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// Plans are agreed to as long as the squares of their μ are within the total's, but for rounding, and one that isn't agreed to counts nothing.
+func TestWithinEndsAtItsTotal(t *testing.T) {
+	const room = 1e-12 // relative, of squares
+	of := func(squares float64) party.Plan { return party.Plan{Mu: math.Sqrt(squares)} }
+	for _, c := range []struct {
+		beyond float64
+		taken  bool
+	}{{-room, true}, {0, true}, {room * 0.99, true}, {room * 1.01, false}, {1e-9, false}, {1, false}, {math.Inf(1), false}, {math.NaN(), false}} {
+		for _, before := range []float64{0, 0.36, 0.64} {
+			within := party.Within(1)
+			if before > 0 {
+				if err := within(of(before)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := within(of(1 - before + c.beyond)); (err == nil) != c.taken || err != nil && !errors.Is(err, dpglm.ErrSpent) {
+				t.Errorf("%g after %g: %v", c.beyond, before, err)
+			}
+			if err := within(of(1 - before)); (err == nil) != !c.taken {
+				t.Errorf("%g after %g, and the rest: %v", c.beyond, before, err)
+			}
+		}
+	}
+	for _, mu := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if err := party.Within(mu)(of(1e-9)); !errors.Is(err, dpglm.ErrBudget) {
+			t.Errorf("within %g: %v", mu, err)
+		}
+	}
+}
+
 func TestNoParty(t *testing.T) {
 	if _, err := party.Open(t.TempDir()+"/none.rows", party.Within(1)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
