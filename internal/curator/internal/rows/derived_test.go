@@ -1,0 +1,50 @@
+package rows
+
+import (
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+)
+
+// A table that is made of another one has persons of the same kind, by whom sensitivities go, and cuts rows by these: they were given or not,
+// weighted or not, their number is that of those who occur or a bound on it.
+func TestDerivedTablesHavePersonsOfTheSameKind(t *testing.T) {
+	x := mat.NewDense(5, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	for _, kind := range []blocks.Persons{{}, {Given: true}, {Given: true, Weighted: true}, {Given: true, Occur: true}, {Places: true}, {Given: true, Places: true, Weighted: true}} {
+		for _, each := range []bool{false, kind.Given} {
+			of, err := NewTable(x, encoding.NewIdentity(2, 3, true))
+			if err != nil {
+				t.Fatal(err)
+			}
+			persons := kind
+			persons.Start, persons.Most, persons.Each = []int{0, 2, 2, 5}, 3, each
+			persons.Shares, persons.Weights = []float64{0.5, 0.5, 0.25, 0.25, 0.25}, []float64{1, 0.5, 1, 1, 0.25}
+			of.Persons, of.Layout = &persons, blocks.NewLayout(3, 2, false, &persons)
+			single, order := Single(of)
+			if !slices.Equal(order, []int{0, 2}) || !slices.Equal(single.Persons.Start, []int{0, 1, 1, 2}) || !slices.Equal(single.Persons.Shares, []float64{1, 0.75}) {
+				t.Errorf("single rows are %v of persons %+v", order, single.Persons)
+			}
+			for name, c := range map[string]struct {
+				made           *Table
+				rows           int
+				weighted, each bool
+			}{
+				"rebound": {of.Rebound(1, 1), 3, kind.Weighted, each}, "some": {of.Counting(func(row int) bool { return row > 0 }), 3, true, each},
+				"by rows": {ByRows(of), 3, true, false}, "picked": {of.Pick([]int{2, 0}), 3, kind.Weighted, each}, "single": {single, 1, kind.Weighted, false},
+			} {
+				p := c.made.Persons
+				given := kind.Given || name == "single" // which persons with one row each are
+				if p.Given != given || p.Weighted != c.weighted || p.Occur != kind.Occur || p.Places != kind.Places || p.Each != c.each || p.Most != c.rows {
+					t.Errorf("%+v, each %v, %s: %+v", kind, each, name, p)
+				}
+				if c.made.Layout.Persons != p {
+					t.Errorf("%+v, %s: blocks are cut by other persons", kind, name)
+				}
+			}
+		}
+	}
+}
