@@ -491,6 +491,9 @@ func TestWorkersRefuseWhatPanics(t *testing.T) {
 		"first rows":    spoilt(func(_ *message, q *question, _ *asking) { q.Rows.First = math.MaxInt }),
 		"persons":       spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Persons = -1 }),
 		"bounds":        spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Bounds = []int{0, 1 << 28, 1 << 29, 1 << 30} }),
+		"a bound alone": spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Bounds = []int{0} }),
+		"bounds below":  spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Bounds = []int{-1, 1, 1, 1} }),
+		"fewer rows":    spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Rows = -1 }),
 	}
 	for k := range whole {
 		cases[fmt.Sprintf("%d bytes", k)] = whole[:k]

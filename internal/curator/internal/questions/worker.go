@@ -74,9 +74,6 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 	}
 	c, k := q.Asked.Cut(t), t.Place.Task
 	first, last := c.Piece(piece, q.Pieces)
-	if first > last || k.Bounds != nil && len(k.Bounds) <= last {
-		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
-	}
 	var sums []byte
 	err = t.Read(ctx, c, first, last, q.Asked.Add, func(sum []float64) {
 		for _, v := range sum {
