@@ -155,3 +155,20 @@ func TestGradientsMustBeFinite(t *testing.T) {
 		}
 	}
 }
+
+// Steps are twice what the rate of convergence asks for and 100 more, of any numbers; and 100 where the start is close enough.
+func TestStepsByTheirRate(t *testing.T) {
+	for _, c := range []struct{ convexity, smoothness, gradient, tolerance, ratio float64 }{
+		{1, 1, 1, 1e-3, 1}, {1, 4, 3, 1e-6, 2}, {0.01, 25, 7, 1e-9, 50}, {2, 8, 1e-12, 1, 2},
+	} {
+		const room = 0.25 // of the gradient
+		s := &solver{Problem: &Problem{Convexity: c.convexity, Smoothness: c.smoothness, Error: room * c.gradient}, tolerance: c.tolerance}
+		want := 100.0
+		if fall := 8 * math.Sqrt2 * c.smoothness * c.gradient * (1 + room) / (c.convexity * c.convexity * c.tolerance); fall > 1 {
+			want += 4 * c.ratio * math.Log(fall)
+		}
+		if got := s.steps(c.gradient); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%+v: %.12g steps, want %.12g", c, got, want)
+		}
+	}
+}
