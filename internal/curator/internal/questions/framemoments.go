@@ -67,9 +67,6 @@ func (q *framedFourth) adder(s *Sums) rows.Adder {
 		for k := range f {
 			norm := r.norms.row(lo + k)
 			f[k] = norm * square(math.Min(1, q.NormBound/norm))
-			if norm == 0 {
-				f[k] = 0
-			}
 		}
 	})
 }

@@ -28,12 +28,20 @@ func TestDerivedTablesHavePersonsOfTheSameKind(t *testing.T) {
 			if !slices.Equal(order, []int{0, 2}) || !slices.Equal(single.Persons.Start, []int{0, 1, 1, 2}) || !slices.Equal(single.Persons.Shares, []float64{1, 0.75}) {
 				t.Errorf("single rows are %v of persons %+v", order, single.Persons)
 			}
+			some := of.Counting(func(row int) bool { return row > 0 })
+			weights := []float64{0, 0.5, 1, 1, 0.25}
+			if !each {
+				weights = persons.Weights // by which no row counts then
+			}
+			if !slices.Equal(some.Persons.Shares, []float64{0, 0.5, 0.25, 0.25, 0.25}) || !slices.Equal(some.Persons.Weights, weights) {
+				t.Errorf("each %v, without the first row: %+v", each, some.Persons)
+			}
 			for name, c := range map[string]struct {
 				made           *Table
 				rows           int
 				weighted, each bool
 			}{
-				"rebound": {of.Rebound(1, 1), 3, kind.Weighted, each}, "some": {of.Counting(func(row int) bool { return row > 0 }), 3, true, each},
+				"rebound": {of.Rebound(1, 1), 3, kind.Weighted, each}, "some": {some, 3, true, each},
 				"by rows": {ByRows(of), 3, true, false}, "picked": {of.Pick([]int{2, 0}), 3, kind.Weighted, each}, "single": {single, 1, kind.Weighted, false},
 			} {
 				p := c.made.Persons
