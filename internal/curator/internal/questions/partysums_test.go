@@ -425,6 +425,34 @@ func TestPartiesKeepNormsOfSteps(t *testing.T) {
 	}
 }
 
+// Norms in a frame that a party has kept are those of a fit's own bound on rows, of several.
+func TestPartiesKeepNormsOfBounds(t *testing.T) {
+	const n = 9
+	x := randomMatrix(rand.New(rand.NewPCG(85, 86)), n, 3, 1)
+	_, at := partiesWith(t, x, make([]float64, n), nil, encoding.NewIdentity(3, 1, false), func(Terms) error { return nil })
+	for _, bound := range []float64{1, 1e-3, 1} {
+		table, err := NewParties(Parties{Aggregator: at, Rows: []int{n}, Bits: at.bits}, encoding.NewIdentity(3, bound, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(table, nil, 0, 1, losses.Squared{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewFramed(ctx, agreedToAny(t, s, 0), whole, Frame{Scale: []float64{1, 1, 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, _, err := heard(r.Lengths(ctx, []float64{2e-3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if short := counts[1] == n; short != (bound < 1) {
+			t.Errorf("bound %g: %v", bound, counts)
+		}
+	}
+}
+
 // A party takes steps in which a sum of all rows has the plan's bits, and coarser ones; others are refused, and so are bounds that no
 // row's integers have.
 func TestPartiesRefuseSteps(t *testing.T) {
