@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +158,46 @@ func TestWorkersRefuseLabels(t *testing.T) {
 			if _, err := NewSums(remote, nil, 0, 1, loss); fits != (err == nil) || err != nil && !errors.Is(err, check.ErrLabel) {
 				t.Errorf("%s, a label of %g: %v", loss.Name(), label, err)
 			}
+		}
+	}
+}
+
+// Workers hold rows of one file to the bound that each data set has, of several that are asked in turn, in a frame too.
+func TestWorkersHoldRowsToEachBound(t *testing.T) {
+	const n, d = 300, 3
+	x, y, at := randomMatrix(rand.New(rand.NewPCG(77, 78)), n, d, 1), alternating(n), here{t.TempDir()}
+	f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y)
+	for _, enc := range []encoding.Encoding{encoding.NewIdentity(d, 1, true), encoding.NewIdentity(d, 0.1, true), encoding.NewIdentity(d, 1, false), encoding.NewIdentity(d, 1, true)} {
+		remote, err := NewRemote(ctx, f, enc, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory, err := rows.NewTable(x, enc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sums [2][]float64
+		for k, table := range []*rows.Table{memory, remote} {
+			s, err := NewSums(table, y, 0, 1, losses.Logistic{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums[k] = make([]float64, enc.Dim())
+			if err := s.Gradient(ctx, sums[k], make([]float64, enc.Dim()), math.Inf(1)); err != nil {
+				t.Fatal(err)
+			}
+			r, err := NewFramed(ctx, s, whole, Frame{Scale: []float64{1, 2, 3}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lengths, _, err := heard(r.Lengths(ctx, []float64{1, 0.5, 0.2, 0.1, 0.05}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums[k] = append(sums[k], lengths...)
+		}
+		if !slices.Equal(sums[0], sums[1]) {
+			t.Errorf("bound %g, with a constant %v: %v, want %v", enc.Bound, enc.Intercept, sums[1], sums[0])
 		}
 	}
 }
