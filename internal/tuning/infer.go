@@ -55,7 +55,8 @@ const (
 	// CutPart: part of what is cut off of gradients that may lie along a direction. Tuned on 200
 	// problems drawn at random, 26 November 2026.
 	CutPart = 0.6
-	// Misfit: what rows that count less may change of a coefficient, in coordinates in which rows are round,
+	// Misfit: what rows that count less may change of a coefficient, in coordinates in which rows are round (of real
+	// labels in deviations about predictions),
 	// over the part of its curvature that they had. Tuned on 200 problems drawn at random, 26 November 2026.
 	Misfit = 0.15
 	// WideClipEdges: half-octaves of the histogram of gradients' norms. Tuned on trials on made-up
