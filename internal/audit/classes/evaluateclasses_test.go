@@ -297,9 +297,13 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 	if s := fmt.Sprint(e); !strings.Contains(s, "accuracy") || !strings.Contains(s, "class 3: rate") {
 		t.Errorf("printed as\n%s", s)
 	}
-	e.Figures = []dpglm.Figure{{Name: "rate", Class: "3"}} // all of it below 0, but for what a rate can be
+	e.Figures = []dpglm.Figure{{Name: "rate", Class: "3", Interval: dpglm.Interval{Value: 0.1, High: 0.2}}}
 	if s := fmt.Sprint(e); !strings.Contains(s, "class 3: rate") {
 		t.Errorf("a class has no line of its own:\n%s", s)
+	}
+	e.Figures[0].Interval = dpglm.Interval{} // all of it below 0, but for what a rate can be
+	if s := fmt.Sprint(e); strings.Contains(s, "class 3: rate") || !strings.Contains(s, "3, as noise hides some of each of these classes") {
+		t.Errorf("a rate of nothing isn't withheld:\n%s", s)
 	}
 	if text, err := json.Marshal(e.Figures[0]); err != nil || !strings.Contains(string(text), `"name":"rate","class":"3","value":0,"low":0,"high":0}`) {
 		t.Errorf("a rate of 0 is not written: %s (%v)", text, err)
