@@ -1,10 +1,8 @@
 package questions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"math"
 
@@ -23,6 +21,7 @@ const mostNumbers = 1 << 22
 
 // sentAsked is what parties are asked, of which of their rows' forms.
 type sentAsked struct {
+	Form  string // of what is asked, which is empty before it is sent
 	Steps []rows.Step
 	Class int
 	Of    *asking
@@ -35,13 +34,13 @@ func (at *parted) Sum(ctx context.Context, t *rows.Table, q rows.Pass, c rows.Cu
 	if !ok || fit == nil || !fit.sums || at.others || t.Persons != nil || !(of.row > 0) || c.Dim > 0 {
 		return errParties
 	}
-	var sent bytes.Buffer
-	if err := gob.NewEncoder(&sent).Encode(sentAsked{at.steps, t.Place.Class, of}); err != nil {
+	sent, err := sentAsked{Steps: at.steps, Class: t.Place.Class, Of: of}.encode()
+	if err != nil {
 		return fmt.Errorf("%w: question to parties: %w", check.ErrConfig, err)
 	}
 	fit.lock.Lock()
 	defer fit.lock.Unlock()
-	question := partyQuestion{Plan: fit.plan, Number: fit.next, Step: at.p.step(at.n, of.normBound()), Numbers: c.Width, Asked: sent.Bytes()}
+	question := partyQuestion{Plan: fit.plan, Number: fit.next, Step: at.p.step(at.n, of.normBound()), Numbers: c.Width, Asked: sent}
 	if of.counts {
 		question.Step = 1
 	}
@@ -73,9 +72,9 @@ func (f *agreed) decodeAsked(q *partyQuestion) (_ *sentAsked, _ *rows.Table, err
 			err = errUnasked
 		}
 	}()
-	var of sentAsked
-	if err := gob.NewDecoder(bytes.NewReader(q.Asked)).Decode(&of); err != nil {
-		return nil, nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
+	of, err := decodeSent(q.Asked)
+	if err != nil {
+		return nil, nil, err
 	}
 	if of.Of == nil {
 		return nil, nil, rows.ErrNotAsked

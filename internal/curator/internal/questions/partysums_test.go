@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -285,11 +284,11 @@ func anyFit(t *testing.T) *agreed {
 
 func sentOf(t *testing.T, of sentAsked) []byte {
 	t.Helper()
-	var sent bytes.Buffer
-	if err := gob.NewEncoder(&sent).Encode(of); err != nil {
+	sent, err := of.encode()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return sent.Bytes()
+	return sent
 }
 
 // A question that lacks a part, or whose matrix says that it has 2^62 rows more, is refused, and ends no process.
