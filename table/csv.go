@@ -128,13 +128,16 @@ var tables = []struct{ magic, is string }{
 	{"SQLite format 3\x00", "a SQLite database; export the table as CSV, or read a query in Go by ReadSQL"},
 }
 
+// binary reports whether a byte is a control character that tables in text don't have: a column's name may begin as another format does.
+func binary(b byte) bool { return b < ' ' && b != '\t' && b != '\r' && b != '\n' || b == 0xff }
+
 // checkStart looks for what isn't CSV.
 func checkStart(start []byte) error {
 	if err := checkPacked(start); err != nil {
 		return err
 	}
 	for _, t := range tables {
-		if bytes.HasPrefix(start, []byte(t.magic)) {
+		if bytes.HasPrefix(start, []byte(t.magic)) && slices.ContainsFunc(start, binary) {
 			return fileError(0, "it is %s", t.is)
 		}
 	}

@@ -457,3 +457,13 @@ func TestThousands(t *testing.T) {
 		}
 	}
 }
+
+// Columns may be named as other formats begin.
+func TestColumnsNamedAsFormats(t *testing.T) {
+	for _, name := range []string{"PAR1", "ARROW1", "dpglmrow"} {
+		s := parse(t, `{"version": 1, "label": "y", "columns": [{"name": "`+name+`", "kind": "numeric", "range": [0, 10]}, {"name": "y", "kind": "binary", "positive": ["1"], "negative": ["0"]}]}`)
+		if _, err := ReadCSV(strings.NewReader(name+",y\n1,0\n2,1\n"), s); err != nil {
+			t.Error(err)
+		}
+	}
+}
