@@ -27,6 +27,7 @@ const (
 	shortRuns  = 100
 	longRuns   = 10_000
 	shortPower = 0.2
+	leastMoved = 0.5 // of what is claimed, by a canary
 	longPower  = 0.9
 	excluded   = 1.1
 )
@@ -150,6 +151,9 @@ func (r *rounds) released(t *testing.T, out *result) float64 {
 	power := shortPower
 	if *longAudit {
 		power = longPower - 0.03 // the first runs may have moved less than all have
+	}
+	if out.moved < leastMoved*r.claimed {
+		t.Errorf("%s: the canary moves %.3f of %.3f", r.name, out.moved, r.claimed)
 	}
 	if found.Lower < power*out.moved {
 		t.Errorf("%s: %.3f %s of %.3f that the canary moves: the attack has lost its power", r.name, found.Lower, r.unit(), out.moved)
