@@ -108,14 +108,15 @@ func (v *clipping) cutOff() error {
 	square := math.Max(0, h.MeanSquare()) // but for noise; where it is 0 nothing is known to be likely
 	deviation := math.Sqrt(square / (dim * v.in.typical))
 	v.in.held.Clip = clip
-	if !p.Facts.EachRow {
-		v.in.held.Likely = tuning.LikelyDeviations * deviation
-	}
 	if p.Loss.Labels() == losses.Real {
 		v.unit = deviation
 	}
 	v.unresolved = clip < tuning.Unresolved*edges[len(edges)-1]
 	v.cut = law.Excess(clip) / v.in.run.N / math.Sqrt(dim)
+	if p.Facts.EachRow { // persons' sums are clipped, and no row is shortened
+		return nil
+	}
+	v.in.held.Likely = tuning.LikelyDeviations * deviation
 	rows := lengthsOf(h, dim)
 	for k, long := range rows.long {
 		v.lost += rows.part[k] / dim * (1 - math.Min(1, clip/long))
