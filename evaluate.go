@@ -85,7 +85,8 @@ type EvaluateConfig struct {
 // and the upper end of RMSE's interval and both of R² by one that falls more slowly. There may be more that noise
 // hides: as many rows as are counted beyond the range and a standard deviation of noise more, whose number falls as
 // it is seen to, between 1/t and 1/t². RMSE and R² are left out where these would double the mean square, as they mostly are
-// below an n·μ of 1,000; the interval of a mean error is longer by what they add, which is most of it below some 200.
+// below an n·μ of 1,000. The interval of a mean error is longer by what they add: where that is more than half of it, as mostly below
+// an n·μ of 500, by as much as if all lay at the end of the labels' range.
 // With few rows far out that noise hides, RMSE is too small nevertheless and its interval may miss.
 //
 // Of levels there are 8 to 64 cells for each; rows are taken to be spread evenly over a cell, and

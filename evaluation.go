@@ -234,7 +234,7 @@ func (e *Evaluation) Withheld() (sentences []string) {
 		if slices.Contains(sums, "RMSE") {
 			sums, part = append(sums, part...), nil
 		}
-		say(sums, "rows that noise hides may have most of each; more rows, a larger ε or a narrower range of labels would tell")
+		say(sums, "a few rows that noise hides may make up most of them; more rows, a larger ε or labels whose range is tight would tell")
 		say(part, "the labels' variance may be none as far as noise lets see; more rows or a larger ε would tell")
 	}
 	return sentences

@@ -92,6 +92,9 @@ func (m Numbers) Evaluate(t Task, shifted, plain *curator.Framed) (*Result, erro
 	f := ofErrors{s.interval(s.at(meanError)), s.interval(s.at(rootSquare)), s.explained()}
 	spread := c.errors.Beyond(c.of.counts[0], c.of.spreads[0], 0, true).Spread
 	f = f.widened(c.sums(c.of.counts, false), c.sums(c.of.counts, true), spread/math.Sqrt(float64(t.Rows)), c.mayHide())
+	if f.mean = f.mean.within(c.errors.Least, c.errors.Most); f.mean.Low == c.errors.Least && f.mean.High == c.errors.Most {
+		f.mean = Interval{} // it says nothing
+	}
 	r := &Result{}
 	low, high := c.errors.Ends(c.of.counts[0], c.of.spreads[0], (1-t.Confidence)/2, bothEnds)
 	r.Errors = [2]float64{low, high}
@@ -145,7 +148,10 @@ func (c counted) sums(counts [][]float64, slow bool) sums {
 }
 
 // hidden is what rows may add that noise hides: to the mean error on either side, and to the mean square.
-type hidden struct{ below, above, square float64 }
+type hidden struct {
+	below, above histogram.Added
+	square       float64
+}
 
 func (c counted) mayHide() (h hidden) {
 	h.below, h.above, h.square = c.errors.MayHide(c.of.counts[0], c.of.spreads[0], 0)
@@ -163,15 +169,16 @@ type ofErrors struct{ mean, root, part Interval }
 
 // widened are intervals with what may lie beyond the cells: sums by the law that is seen are
 // released, those by a slower one are slow, and the spread is that of the mean square by sampling
-// rows from there. A mean square isn't known that rows which noise hides may double.
+// rows from there. A mean square isn't known that rows which noise hides may double. Where by the law that is seen these
+// add more to a mean than its interval is long to a side they may lie anywhere.
 func (f ofErrors) widened(released, slow sums, spread float64, may hidden) ofErrors {
 	square := math.Hypot(slow.square-released.square, 2*spread)
 	if !(math.Max(square, may.square) < tuning.Doubtless*released.square) {
 		f.root, f.part = Interval{}, Interval{}
 	}
-	all := slow.variance - released.variance
+	all, half := slow.variance-released.variance, (f.mean.High-f.mean.Low)/2
 	return ofErrors{
-		f.mean.wider(may.below, may.above),
+		f.mean.wider(may.below.Within(half), may.above.Within(half)),
 		f.root.wider(0, math.Sqrt(released.square+square)-released.root),
 		f.part.wider(square/released.variance, released.square*all/float64(released.variance*released.variance)).within(math.Inf(-1), 1),
 	}

@@ -3,6 +3,8 @@ package evaluate
 import (
 	"math"
 	"testing"
+
+	"github.com/dpglm/dpglm/internal/histogram"
 )
 
 // readings are a mean square of errors and a variance of labels.
@@ -44,7 +46,7 @@ func TestExplainedDrowns(t *testing.T) {
 func TestHiddenTailsWiden(t *testing.T) {
 	about := Interval{1, 0.9, 1.1}
 	f, released := ofErrors{about, about, about}, sums{1, 1, 1, 2}
-	f = f.widened(released, sums{1, 1.5, 1.9, 2.5}, 0, hidden{0.02, 0.05, 0.5})
+	f = f.widened(released, sums{1, 1.5, 1.9, 2.5}, 0, hidden{histogram.Added{ByLaw: 0.02, AtMost: 9}, histogram.Added{ByLaw: 0.05, AtMost: 9}, 0.5})
 	if x := f.root; x.Value != 1 || x.Low != 0.9 || math.Abs(x.High-1.1-math.Sqrt(1.9)+1) > 1e-12 || math.Abs(f.mean.High-1.15) > 1e-12 || math.Abs(f.mean.Low-0.88) > 1e-12 ||
 		f.part.High != 1 || math.Abs(f.part.Low-0.45) > 1e-12 {
 		t.Errorf("%+v", f)
@@ -52,10 +54,10 @@ func TestHiddenTailsWiden(t *testing.T) {
 	if f := f.widened(released, released, 0.5, hidden{}); f.root.known() { // by sampling from there
 		t.Errorf("%+v", f)
 	}
-	if f := f.widened(released, released, 0, hidden{0.2, 0.05, 0.5}); math.Abs(f.mean.Low-0.68) > 1e-12 || !f.root.known() {
+	if f := f.widened(released, released, 0, hidden{histogram.Added{ByLaw: 0.2, AtMost: 9}, histogram.Added{ByLaw: 0.05, AtMost: 9}, 0.5}); math.Abs(f.mean.Low-0.88+9) > 1e-12 || math.Abs(f.mean.High-1.2) > 1e-12 || !f.root.known() {
 		t.Errorf("%+v", f)
 	}
-	f = f.widened(released, released, 0, hidden{0, 0.05, 1.1})
+	f = f.widened(released, released, 0, hidden{square: 1.1})
 	if f.root.known() || f.part.known() || !f.mean.known() {
 		t.Errorf("%+v", f)
 	}

@@ -182,26 +182,40 @@ func (g Grid) sides(centre float64) (list [2]side, half float64) {
 // whole is a distance beyond which rows lie that all shifts count beyond the grid.
 func (g Grid) whole(near float64) float64 { return near - g.Step + g.Step/float64(2*g.Shifts) }
 
+// Added is what rows that noise hides may add to a mean: by the law that is seen, and at most, where all lie as far out as
+// numbers can.
+type Added struct{ ByLaw, AtMost float64 }
+
+// Within is what they add by the law where that is no more than a limit, and at most where it is: then nothing that is seen says where
+// they lie.
+func (a Added) Within(limit float64) float64 {
+	if a.ByLaw > limit {
+		return a.AtMost
+	}
+	return a.ByLaw
+}
+
 // MayHide is what rows may add to the mean on either side, and to the mean square, that noise hides beyond a grid's
 // ends: as many as a standard deviation more than are counted there, of a law whose tail falls as it is seen to fall,
-// though no slower than 1/t, by which the mean is just infinite, and no faster than 1/t², by which the variance is. Where
-// all that is seen lies on the other side of the centre they begin half the grid's width from there.
-func (g Grid) MayHide(counts []float64, spread, centre float64) (below, above, square float64) {
+// though no slower than 1/t, by which the mean is just infinite, and no faster than 1/t², by which the variance is. They
+// begin at the grid's end, or half its width from the centre where that is farther and numbers are.
+func (g Grid) MayHide(counts []float64, spread, centre float64) (below, above Added, square float64) {
 	n := floats.Sum(counts)
 	sides, half := g.sides(centre)
 	for _, s := range sides {
-		near := max(s.near, half, g.Apart)
-		if near >= s.end {
+		if s.near >= s.end {
 			continue
 		}
+		near := min(max(s.near, half, g.Apart), s.end)
 		rows, cells := g.exceed(counts, centre, s.sign, g.whole(s.near))
 		may := (math.Max(0, rows) + tuning.MayHide*spread*math.Sqrt(cells)/float64(g.Shifts)) / n
 		falls := math.Max(1, math.Min(g.falls(counts, spread, centre, s), 2))
-		part := may * near * integral(s.end/near, 1-falls)
-		if square += 2 * may * near * near * integral(s.end/near, 2-falls); s.sign > 0 {
-			above = part
+		added := Added{may * (near - s.near + float64(near*integral(s.end/near, 1-falls))), may * (s.end - s.near)}
+		least := math.Max(0, s.near)
+		if square += may * (float64(near*near) - float64(least*least) + 2*float64(near*near)*integral(s.end/near, 2-falls)); s.sign > 0 {
+			above = added
 		} else {
-			below = part
+			below = added
 		}
 	}
 	return below, above, square
@@ -221,7 +235,7 @@ func (g Grid) falls(counts []float64, spread, centre float64, s side) float64 {
 		rows, cells := g.exceed(counts, centre, s.sign, from)
 		if rows > tuning.Outstanding*spread*math.Sqrt(cells)/float64(g.Shifts) {
 			half, _ := g.exceed(counts, centre, s.sign, from/2)
-			return math.Log2(half / rows)
+			return math.Log2(max(half, rows) / rows)
 		}
 	}
 	return 0

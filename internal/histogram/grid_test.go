@@ -87,23 +87,23 @@ func TestTailsBeyondAGrid(t *testing.T) {
 		t.Errorf("%+v, by a slower law %+v", h, slow)
 	}
 	rows, n := counts[0], floats.Sum(counts)
-	if want := (rows + 1) / n * 4.25 * (1 - 4.25/50); math.Abs(above/want-1) > 1e-9 {
-		t.Errorf("%g above, want %g", above, want)
+	if want := (rows + 1) / n * 4.25 * (1 - 4.25/50); math.Abs(above.ByLaw/want-1) > 1e-9 || math.Abs(above.AtMost/((rows+1)/n*45.75)-1) > 1e-9 {
+		t.Errorf("%+v above, want %g", above, want)
 	}
-	if want := 1 / n * 2.5 * math.Log(50/2.5); math.Abs(below/want-1) > 1e-9 { // where none are seen, from half the width
-		t.Errorf("%g below, want %g", below, want)
+	if want := 1 / n * (1.75 + 2.5*math.Log(50/2.5)); math.Abs(below.ByLaw/want-1) > 1e-9 { // where none are seen, from half the width
+		t.Errorf("%+v below, want %g", below, want)
 	}
-	if want := 2/n*(rows+1)*4.25*4.25*math.Log(50/4.25) + 2/n*2.5*2.5*(50/2.5-1); math.Abs(square/want-1) > 1e-9 {
+	if want := 2/n*(rows+1)*4.25*4.25*math.Log(50/4.25) + 2/n*2.5*2.5*(50/2.5-1) + 1/n*(2.5*2.5-0.75*0.75); math.Abs(square/want-1) > 1e-9 {
 		t.Errorf("a square of %g, want %g", square, want)
 	}
 	g.Apart = 10
-	if low, high, _ := g.MayHide(counts, 1, 0); math.Abs(low*n/10/math.Log(5)-1) > 1e-9 || math.Abs(high*n/10/(rows+1)/(1-10.0/50)-1) > 1e-9 {
-		t.Errorf("%g below and %g above, where all are 10 apart", low, high)
+	if low, high, _ := g.MayHide(counts, 1, 0); math.Abs(low.ByLaw*n/(9.25+10*math.Log(5))-1) > 1e-9 || math.Abs(high.ByLaw*n/(rows+1)/(5.75+10*(1-10.0/50))-1) > 1e-9 {
+		t.Errorf("%+v below and %+v above, where all are 10 apart", low, high)
 	}
 	g.Most, g.Least = 4.25, -0.75
 	below, above, square = g.MayHide(counts, 1, 0)
-	if h := g.Beyond(counts, 1, 0, true); h != (Hidden{}) || below+above+square != 0 {
-		t.Errorf("beyond what can be: %+v, %g, %g, %g", h, below, above, square)
+	if h := g.Beyond(counts, 1, 0, true); h != (Hidden{}) || below.AtMost+above.AtMost+square != 0 {
+		t.Errorf("beyond what can be: %+v, %+v, %+v, %g", h, below, above, square)
 	}
 }
 
@@ -113,11 +113,28 @@ func TestMayHideBesideTheCentre(t *testing.T) {
 	g := Grid{High: 4, Step: 0.5, Cells: 6, Shifts: 1, Least: -50, Most: 50} // down to 1
 	counts := []float64{10, 0, 0, 20, 0, 20, 50, 0}
 	below, above, _ := g.MayHide(counts, 1, 0)
-	if want := 1.0 / 100 * 1.75 * math.Log(50/1.75); math.Abs(below/want-1) > 1e-9 {
-		t.Errorf("%g below, want %g", below, want)
+	if want := 1.0 / 100 * (2.5 + 1.75*math.Log(50/1.75)); math.Abs(below.ByLaw/want-1) > 1e-9 {
+		t.Errorf("%+v below, want %g", below, want)
 	}
-	if want := 11.0 / 100 * 4.25 * integral(50/4.25, 1-math.Log2(3)); math.Abs(above/want-1) > 1e-9 { // 10 exceed 4, and 30 half of it
-		t.Errorf("%g above, want %g", above, want)
+	if want := 11.0 / 100 * 4.25 * integral(50/4.25, 1-math.Log2(3)); math.Abs(above.ByLaw/want-1) > 1e-9 { // 10 exceed 4, and 30 half of it
+		t.Errorf("%+v above, want %g", above, want)
+	}
+}
+
+// What a number can be may lie nearer than half of a grid's width; and noise may have fewer rows beyond half a distance than beyond all
+// of it.
+func TestMayHideNearAnEnd(t *testing.T) {
+	g := Grid{High: 0.5, Step: 1, Cells: 40, Shifts: 1, Least: -50, Most: 2}
+	counts := make([]float64, g.Cells+2)
+	counts[5] = 1000
+	if _, above, _ := g.MayHide(counts, 20, 0); math.Abs(above.ByLaw-0.02) > 1e-12 || math.Abs(above.AtMost-0.02) > 1e-12 { // 20 rows, by 1 more than 1
+		t.Errorf("%+v above", above)
+	}
+	g = Grid{High: 4, Step: 0.5, Cells: 9, Shifts: 1, Least: -50, Most: 50}
+	counts = make([]float64, g.Cells+2)
+	counts[0], counts[4], counts[8] = 10, -20, 500
+	if below, above, square := g.MayHide(counts, 1, 0); !(below.ByLaw > 0 && above.ByLaw > 0 && square > 0) || math.IsInf(square, 1) {
+		t.Errorf("%+v, %+v, %g", below, above, square)
 	}
 }
 
