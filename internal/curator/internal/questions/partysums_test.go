@@ -410,17 +410,23 @@ func TestPartiesKeepNormsOfSteps(t *testing.T) {
 		if bound < 1 {
 			of.t = s.t.Rebound(bound, 0)
 		}
-		r, err := NewFramed(ctx, &of, whole, Frame{Scale: []float64{1, 1, 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, _, err := heard(r.Lengths(ctx, []float64{2e-3}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if short := counts[1] == n; short != (bound < 1) {
-			t.Errorf("bound %g: %v", bound, counts)
-		}
+		shortBy(t, &of, n, bound)
+	}
+}
+
+// shortBy fails where not all of n rows in a frame are short if their bound is, or any else.
+func shortBy(t *testing.T, s *Sums, n, bound float64) {
+	t.Helper()
+	r, err := NewFramed(ctx, s, whole, Frame{Scale: []float64{1, 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, _, err := heard(r.Lengths(ctx, []float64{2e-3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if short := counts[1] == n; short != (bound < 1) {
+		t.Errorf("bound %g: %v", bound, counts)
 	}
 }
 
@@ -438,17 +444,7 @@ func TestPartiesKeepNormsOfBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := NewFramed(ctx, agreedToAny(t, s, 0), whole, Frame{Scale: []float64{1, 1, 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, _, err := heard(r.Lengths(ctx, []float64{2e-3}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if short := counts[1] == n; short != (bound < 1) {
-			t.Errorf("bound %g: %v", bound, counts)
-		}
+		shortBy(t, agreedToAny(t, s, 0), n, bound)
 	}
 }
 

@@ -165,11 +165,12 @@ func remoteAndMemory(t *testing.T, x *mat.Dense, y []float64, o rows.Owners, enc
 	if err := rows.Write(ctx, path, x, y, o, nil, rows.Range{}); err != nil {
 		t.Fatal(err)
 	}
-	f, err := rowfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
+	return beside(t, opened(t, path), x, enc)
+}
+
+// beside are a file's rows on workers, and those of a matrix.
+func beside(t *testing.T, f *rowfile.File, x *mat.Dense, enc encoding.Encoding) [2]*rows.Table {
+	t.Helper()
 	remote, err := NewRemote(ctx, f, enc, here{t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

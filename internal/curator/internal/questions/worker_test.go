@@ -165,19 +165,11 @@ func TestWorkersRefuseLabels(t *testing.T) {
 // Workers hold rows of one file to the bound that each data set has, of several that are asked in turn, in a frame too.
 func TestWorkersHoldRowsToEachBound(t *testing.T) {
 	const n, d = 300, 3
-	x, y, at := randomMatrix(rand.New(rand.NewPCG(77, 78)), n, d, 1), alternating(n), here{t.TempDir()}
+	x, y := randomMatrix(rand.New(rand.NewPCG(77, 78)), n, d, 1), alternating(n)
 	f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y)
 	for _, enc := range []encoding.Encoding{encoding.NewIdentity(d, 1, true), encoding.NewIdentity(d, 0.1, true), encoding.NewIdentity(d, 1, false), encoding.NewIdentity(d, 1, true)} {
-		remote, err := NewRemote(ctx, f, enc, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		memory, err := rows.NewTable(x, enc)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var sums [2][]float64
-		for k, table := range []*rows.Table{memory, remote} {
+		for k, table := range beside(t, f, x, enc) {
 			s, err := NewSums(table, y, 0, 1, losses.Logistic{})
 			if err != nil {
 				t.Fatal(err)
@@ -197,7 +189,7 @@ func TestWorkersHoldRowsToEachBound(t *testing.T) {
 			sums[k] = append(sums[k], lengths...)
 		}
 		if !slices.Equal(sums[0], sums[1]) {
-			t.Errorf("bound %g, with a constant %v: %v, want %v", enc.Bound, enc.Intercept, sums[1], sums[0])
+			t.Errorf("bound %g, with a constant %v: %v, want %v", enc.Bound, enc.Intercept, sums[0], sums[1])
 		}
 	}
 }
@@ -205,7 +197,7 @@ func TestWorkersHoldRowsToEachBound(t *testing.T) {
 // Workers hold labels to their range, as rows in memory have them.
 func TestWorkersClampLabels(t *testing.T) {
 	const n, d, centre, bound = 700, 3, 0.25, 0.5
-	x, at := randomMatrix(rand.New(rand.NewPCG(75, 76)), n, d, 1), here{t.TempDir()}
+	x := randomMatrix(rand.New(rand.NewPCG(75, 76)), n, d, 1)
 	for _, loss := range []losses.Loss{losses.Squared{}, losses.Poisson{}} {
 		y := make([]float64, n)
 		for i := range y {
@@ -213,17 +205,9 @@ func TestWorkersClampLabels(t *testing.T) {
 				y[i]--
 			}
 		}
-		enc, w := encoding.NewIdentity(d, 1, false), []float64{0.3, -0.2, 0.1}
-		remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), enc, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		memory, err := rows.NewTable(x, enc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := []float64{0.3, -0.2, 0.1}
 		var sums [2][]float64
-		for k, table := range []*rows.Table{memory, remote} {
+		for k, table := range remoteAndMemory(t, x, y, rows.Owners{}, encoding.NewIdentity(d, 1, false)) {
 			s, err := NewSums(table, y, centre, bound, loss)
 			if err != nil {
 				t.Fatal(err)
@@ -235,7 +219,7 @@ func TestWorkersClampLabels(t *testing.T) {
 		}
 		for j, v := range sums[0] {
 			if math.Float64bits(v) != math.Float64bits(sums[1][j]) {
-				t.Fatalf("%s: %v, want %v", loss.Name(), sums[1], sums[0])
+				t.Fatalf("%s: %v, want %v", loss.Name(), sums[0], sums[1])
 			}
 		}
 	}
