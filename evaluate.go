@@ -86,7 +86,7 @@ type EvaluateConfig struct {
 // hides: as many rows as are counted beyond the range and a standard deviation of noise more, whose number falls as
 // it is seen to, between 1/t and 1/t². RMSE and R² are left out where these would double the mean square, as they mostly are
 // below an n·μ of 1,000. The interval of a mean error is longer by what they add: where that is more than half of it, as mostly below
-// an n·μ of 500, by as much as if all lay at the end of the labels' range.
+// an n·μ of 500, by as much as if all lay at the end of what errors can be. It is left out where that is all that they can be.
 // With few rows far out that noise hides, RMSE is too small nevertheless and its interval may miss.
 //
 // Of levels there are 8 to 64 cells for each; rows are taken to be spread evenly over a cell, and
