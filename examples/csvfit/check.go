@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -43,6 +44,7 @@ func checkData(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", source.Path, err)
 	}
+	counts.loss = source.Loss
 	t, bad := table.Read(table.WithContext(ctx, counts), *source.FileFacts())
 	if counts.drain(ctx); ctx.Err() != nil {
 		return ctx.Err()
@@ -65,6 +67,7 @@ type counts struct {
 	schema  table.Schema
 	header  []string
 	columns []*tally
+	loss    losses.Loss    // nil for levels
 	person  int            // the field; −1 if the schema has none
 	persons map[string]int // the rows of each
 	times   *times         // at risk; nil where the schema has no persons with such
@@ -192,6 +195,13 @@ func (k *counts) print(w io.Writer, path string, t *table.Table) error {
 		for _, text := range t.Warnings() {
 			fmt.Fprintf(w, "\nNOTE: %s\n", text)
 		}
+	}
+	units := k.rows
+	if k.person >= 0 {
+		units = len(k.persons)
+	}
+	if text := spiked(t, units, k.loss); text != "" {
+		fmt.Fprintf(w, "\nNOTE: %s.\n", text)
 	}
 	_, err := fmt.Fprintln(w, "\nNote: a range or a level that is changed because of these counts isn't publicly known any more: where it was wrong, the codebook says so, too.")
 	return err

@@ -52,7 +52,8 @@
 // makes a file of rows, which fit takes as its -data.
 //
 // Whoever holds the data can count, at no cost and not for publication, what a file has beside what its
-// schema says: values outside of ranges, missing ones, levels that aren't listed, rows of a person, times at risk that overlap:
+// schema says: values outside of ranges, missing ones, levels that aren't listed, rows of a person, times at risk that overlap; and where
+// most amounts are the same, below which ε a fit may take nearly all of them for that:
 //
 //	go run ./examples/csvfit check -data people.csv -schema people.schema.json
 //
