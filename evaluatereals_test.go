@@ -215,7 +215,7 @@ func TestRMSEAllowsForHiddenTails(t *testing.T) {
 // Where most of the square may be hidden RMSE isn't known, and what is printed says so.
 func TestHiddenTailsAreSaid(t *testing.T) {
 	about := Interval{1, 0.9, 1.1}
-	e := &Evaluation{Figures: []Figure{{Name: "mean error", Interval: about}, {Name: "RMSE", Interval: about}, {Name: "R²", Interval: about}}}
+	e := &Evaluation{Figures: []Figure{{Name: "mean error", Interval: about}, {Name: "RMSE", Interval: about}, {Name: "R²", Interval: about}}, Band: &Interval{0, -1, 1}}
 	if s := e.String(); !strings.Contains(s, "very heavy tails have more") || e.Withheld() != nil {
 		t.Errorf("printed as\n%s", s)
 	}
@@ -246,7 +246,7 @@ func TestWithheldFigures(t *testing.T) {
 			classes.Figures = append(classes.Figures, of)
 		}
 	}
-	known := Interval{1, 0.9, 1.1}
+	known, band := Interval{1, 0.9, 1.1}, &Interval{0, -1, 1}
 	numbers := []Figure{{Name: "mean error", Interval: known}, {Name: "RMSE", Interval: known}, {Name: "R²", Interval: Interval{0.5, 0, 1}}}
 	for name, c := range map[string]struct {
 		e    *Evaluation
@@ -256,10 +256,11 @@ func TestWithheldFigures(t *testing.T) {
 		"probabilities":    {probable, []string{"accuracy, rate of ones, Brier score, calibration intercept, calibration slope, as noise hides them"}},
 		"no probabilities": {two(Figure{Name: "accuracy", Unit: "fraction", Interval: Interval{0.7, 0.6, 0.8}}), []string{"AUC, rate of ones, as noise hides them"}},
 		"classes":          {classes, []string{"accuracy, log-loss, Brier score, mean AUC, as noise", "a, b, as noise hides some of each of these classes"}},
-		"numbers":          {&Evaluation{Figures: numbers}, nil},
-		"a tail":           {&Evaluation{Figures: numbers[:1]}, []string{"RMSE, R², as a few rows that noise hides may make up most of them"}},
-		"no number":        {&Evaluation{}, []string{"mean error, RMSE, R², as a few rows that noise hides"}},
-		"a constant label": {&Evaluation{Figures: numbers[:2]}, []string{"R², as the labels' variance may be none"}},
+		"numbers":          {&Evaluation{Figures: numbers, Band: band}, nil},
+		"no band":          {&Evaluation{Figures: numbers}, []string{"how far labels lie from their prediction, as noise hides"}},
+		"a tail":           {&Evaluation{Figures: numbers[:1], Band: band}, []string{"RMSE, R², as a few rows that noise hides may make up most of them"}},
+		"no number":        {&Evaluation{}, []string{"mean error, RMSE, R², as a few rows that noise hides", "how far labels lie"}},
+		"a constant label": {&Evaluation{Figures: numbers[:2], Band: band}, []string{"R², as the labels' variance may be none"}},
 	} {
 		got, printed := c.e.Withheld(), c.e.String()
 		if len(got) != len(c.want) {
@@ -271,7 +272,7 @@ func TestWithheldFigures(t *testing.T) {
 				t.Errorf("%s: %q, want %q, in\n%s", name, sentence, c.want[k], printed)
 			}
 		}
-		if strings.Contains(printed, "[0, 1]") && c.e != probable && name != "numbers" || strings.Contains(printed, "[0, 0]") || strings.Contains(printed, "[0, 2]") {
+		if strings.Contains(printed, "[0, 1]") && c.e != probable && name != "numbers" && name != "no band" || strings.Contains(printed, "[0, 0]") || strings.Contains(printed, "[0, 2]") {
 			t.Errorf("%s: printed as\n%s", name, printed)
 		}
 	}

@@ -200,7 +200,7 @@ func (f Figure) Vacuous() bool {
 	return f.Low <= 0 && f.High >= most
 }
 
-// Withheld says, in a sentence for each reason, which figures that the model could have aren't known or are vacuous; nil where there are none.
+// Withheld says, in a sentence for each reason, which figures that the model could have aren't known or are vacuous, the Band among them; nil where there are none.
 // They follow from what was released.
 func (e *Evaluation) Withheld() (sentences []string) {
 	if e == nil {
@@ -236,6 +236,9 @@ func (e *Evaluation) Withheld() (sentences []string) {
 		}
 		say(sums, "a few rows that noise hides may make up most of them; more rows, a larger ε or labels whose range is tight would tell")
 		say(part, "the labels' variance may be none as far as noise lets see; more rows or a larger ε would tell")
+		if e.Band == nil {
+			say([]string{"how far labels lie from their prediction"}, "noise hides it, or bounds it no closer than the labels' range; more rows or a larger ε would tell")
+		}
 	}
 	return sentences
 }
