@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/dpglm/dpglm"
@@ -21,13 +22,17 @@ type Evaluation struct {
 	Rows       int     `json:"rows"`
 	Confidence float64 `json:"confidence"`
 	Epsilon    float64 `json:"epsilon"`
-	// Figures are those that the labels have, in the order in which an evaluation prints them.
+	// Withheld are the sentences of [dpglm.Evaluation.Withheld] on what most of the fits' evaluations lack: an evaluation will say the same.
+	Withheld []string `json:"withheld,omitempty"`
+	// Figures are those that the labels have, in the order and by the names with which an evaluation prints them.
 	Figures []EvaluationFigure `json:"figures"`
 }
 
-// EvaluationFigure is one of the figures, all +Inf where half of them drown in the noise.
+// EvaluationFigure is one of the figures, with a Value and a Width of +Inf where half of them
+// are withheld.
 type EvaluationFigure struct {
 	Name  string
+	Unit  string // as of a [dpglm.Figure]
 	Value float64
 	// Width is how far the ends of the interval are apart, and Plain how far they would be
 	// without privacy.
@@ -111,31 +116,55 @@ func (r *rehearsal) evaluate(ctx context.Context, p *repetition, m *dpglm.Model,
 
 // evaluation is what was found, for all rows that are held out.
 func (r *rehearsal) evaluation(epsilon float64, evaluated [][2]*dpglm.Evaluation) *Evaluation {
-	e := &Evaluation{Rows: r.scenario.Rows, Confidence: evaluated[0][0].Confidence, Epsilon: epsilon}
+	first := evaluated[0]
+	e := &Evaluation{Rows: r.scenario.Rows, Confidence: first[0].Confidence, Epsilon: epsilon}
 	made := float64(r.simulated) / float64(r.scenario.Rows)
-	for _, name := range evaluationNames {
+	// What most evaluations tell, of rows of the same kind.
+	most := &dpglm.Evaluation{ROC: first[0].ROC, Calibration: first[0].Calibration}
+	for _, name := range figuresOf(evaluated) {
 		var f [3][]float64 // values, squared widths and those without noise
+		of := EvaluationFigure{Name: name}
 		for _, both := range evaluated {
 			plain, known := both[1].Figure(name)
 			if !known {
 				continue
 			}
+			of.Unit = plain.Unit
 			value, width, chance := math.Inf(1), math.Inf(1), math.Pow(plain.High-plain.Low, 2)
-			if noisy, known := both[0].Figure(name); known {
+			if noisy, known := both[0].Figure(name); known && !noisy.Vacuous() {
 				value, width = noisy.Value, math.Pow(noisy.High-noisy.Low, 2)
 			}
 			f[0], f[1], f[2] = append(f[0], value), append(f[1], math.Max(0, width-(1-made)*chance)), append(f[2], made*chance)
 		}
-		if len(f[0]) > 0 {
-			e.Figures = append(e.Figures, EvaluationFigure{name, median(f[0]), math.Sqrt(median(f[1])), math.Sqrt(median(f[2]))})
+		of.Value, of.Width, of.Plain = median(f[0]), math.Sqrt(median(f[1])), math.Sqrt(median(f[2]))
+		if e.Figures = append(e.Figures, of); !math.IsInf(of.Width, 1) {
+			most.Figures = append(most.Figures, dpglm.Figure{Name: name, Interval: dpglm.Interval{Value: of.Value, Low: of.Value, High: of.Value}})
 		}
 	}
+	bands := 0
+	for _, both := range evaluated {
+		if both[0].Band != nil {
+			bands++
+		}
+	}
+	if 2*bands > len(evaluated) {
+		most.Band = new(dpglm.Interval)
+	}
+	e.Withheld = most.Withheld()
 	return e
 }
 
-// evaluationNames are the figures that are forecast, as far as labels have them: the intercept of
-// calibration, whose width follows from the others', is not.
-var evaluationNames = []string{"accuracy", "AUC", "rate of ones", "log-loss", "Brier score", "calibration slope", "mean error", "RMSE", "R²"}
+// figuresOf are the names of figures of all rows, in the order of an evaluation, of which there is one without privacy.
+func figuresOf(evaluated [][2]*dpglm.Evaluation) (names []string) {
+	for _, both := range evaluated {
+		for _, f := range both[1].Figures {
+			if f.Class == "" && !slices.Contains(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	return names
+}
 
 // String prints a line for each figure.
 func (e *Evaluation) String() string {
@@ -144,13 +173,17 @@ func (e *Evaluation) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "forecast, by made-up rows, of %.4g %% intervals on n = %d held out, ε = %.4g\n", 100*e.Confidence, e.Rows, e.Epsilon)
-	fmt.Fprintf(&b, "%-20s %12s %12s %18s\n", "", "about", "width", "without privacy")
+	const width = 22 // that of an evaluation's names
+	fmt.Fprintf(&b, "%-*s %12s %12s %18s\n", width, "", "about", "width", "without privacy")
 	for _, f := range e.Figures {
 		if math.IsInf(f.Width, 1) {
-			fmt.Fprintf(&b, "%-20s %12s %12s %18.2g\n", f.Name, "–", "drowns", f.Plain)
+			fmt.Fprintf(&b, "%-*s %12s %12s %18.2g\n", width, f.Name, "–", "withheld", f.Plain)
 			continue
 		}
-		fmt.Fprintf(&b, "%-20s %12.3g %12.2g %18.2g\n", f.Name, f.Value, f.Width, f.Plain)
+		fmt.Fprintf(&b, "%-*s %12.3g %12.2g %18.2g\n", width, f.Name, f.Value, f.Width, f.Plain)
+	}
+	for _, sentence := range e.Withheld {
+		b.WriteString(sentence + "\n")
 	}
 	b.WriteString("Real rows are others: expect other values, and widths from half of these to twice as much, or more where errors have long tails.\n")
 	return b.String()
@@ -160,8 +193,9 @@ func (e *Evaluation) String() string {
 func (f EvaluationFigure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Name  string `json:"name"`
+		Unit  string `json:"unit,omitempty"`
 		Value number `json:"value"`
 		Width number `json:"width"`
 		Plain number `json:"width_without_privacy"`
-	}{f.Name, number(f.Value), number(f.Width), number(f.Plain)})
+	}{f.Name, f.Unit, number(f.Value), number(f.Width), number(f.Plain)})
 }

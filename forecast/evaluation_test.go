@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +93,59 @@ func TestFewerHeldStandForMany(t *testing.T) {
 	}
 }
 
+// A forecast has the names, the units and the order of an evaluation, and leaves out what that leaves out, with the same sentences. Of one evaluation
+// these are its own; a figure that one of both lacks, or calls otherwise, shows.
+func TestForecastsSayWhatEvaluationsSay(t *testing.T) {
+	hides, none := 0, 0
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Hinge{}, losses.Squared{}, losses.Poisson{}} {
+		for _, epsilon := range []float64{0.02, 0.3, 20} {
+			s := study()
+			facts := numbers(3)
+			facts.LabelRange = [2]float64{0, 20}
+			s.Problem.Loss, s.Facts, s.Rows = loss, facts, 400
+			if loss.Labels() == losses.Count {
+				s.LabelMean = mean(1)
+			}
+			r, err := s.rehearsal(context.Background(), epsilon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.repeat(context.Background(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, _, err := r.fit(context.Background(), p, dpglm.AutoConfig{}, r.scenario.budget(epsilon))
+			if err != nil {
+				t.Fatal(err)
+			}
+			both, err := r.evaluate(context.Background(), p, m, epsilon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := r.evaluation(epsilon, [][2]*dpglm.Evaluation{both})
+			if !slices.Equal(e.Withheld, both[0].Withheld()) {
+				t.Errorf("%s at ε = %g: %q is withheld, and by an evaluation %q", loss.Name(), epsilon, e.Withheld, both[0].Withheld())
+			}
+			if hides += len(e.Withheld); e.Withheld == nil {
+				none++
+			}
+			for k, f := range e.Figures {
+				of := both[1].Figures[k]
+				shown, known := both[0].Figure(f.Name)
+				if f.Name != of.Name || f.Unit != of.Unit || (known && !shown.Vacuous()) != !math.IsInf(f.Width, 1) {
+					t.Errorf("%s at ε = %g: %+v, and of the evaluation %+v, %+v", loss.Name(), epsilon, f, of, shown)
+				}
+			}
+			if len(e.Figures) != len(both[1].Figures) || strings.Count(e.String(), " withheld ")+strings.Count(both[0].String(), "   [") != len(e.Figures) {
+				t.Errorf("%s at ε = %g:\n%v\nof\n%v", loss.Name(), epsilon, e, both[0])
+			}
+		}
+	}
+	if hides == 0 || none == 0 { // both are looked at
+		t.Errorf("%d sentences, and none of %d", hides, none)
+	}
+}
+
 // What drowns is said, in print and as null; levels have no evaluation, nor have no rows.
 func TestEvaluationsThatDrown(t *testing.T) {
 	s := study()
@@ -101,7 +155,7 @@ func TestEvaluationsThatDrown(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(e)
-	if err != nil || !strings.Contains(string(text), "null") || !strings.Contains(e.String(), "drowns") {
+	if err != nil || !strings.Contains(string(text), "null") || !strings.Contains(e.String(), " withheld ") {
 		t.Errorf("%s (%v)\n%v", text, err, e)
 	}
 	if none := (*Evaluation)(nil).String(); none != "empty forecast" {

@@ -30,7 +30,7 @@ func (e *expected) addTo(f *flag.FlagSet) {
 	f.Float64Var(&e.target.Width, "width", 0, "find the ε at which intervals of -method infer are, in the median, this `ratio` times as wide as without privacy")
 	f.Float64Var(&e.target.Excess, "excess", 0, "find the ε at which the mean loss, such as log-loss, is this `much` above that without privacy")
 	f.Float64Var(&e.target.Lost, "lost", 0, "find the ε at which this `fraction` is lost of what features gain over the constant model")
-	e.addMeanTo(f, "the labels' `mean` to forecast with, such as the fraction of ones, if it is publicly known (default: that of package forecast)")
+	e.addMeanTo(f, "the labels' `mean` to forecast with, such as the fraction of ones, if it is publicly known (default: that of package forecast; a forecast of counts has none)")
 }
 
 // addMeanTo adds the flag of the mean. That it is 0 is something else than that it isn't given.
@@ -103,13 +103,20 @@ func (e *expected) checkMean(source *task.Source) error {
 	return nil
 }
 
-// needsMean asks for the mean of counts, which a forecast can't do without.
-func (e *expected) needsMean(given map[string]bool, source *task.Source) error {
-	_, ordinal := source.Loss.(losses.Ordinal)
-	if ordinal || given["mean"] || !(e.table || e.sought() || given["evaluate"]) || source.Loss.Labels() != losses.Count {
+// needsMean asks for the mean of counts, which a forecast can't do without. Without one a plan of an evaluation says so.
+func (e *expected) needsMean(source *task.Source) error {
+	if !(e.table || e.sought()) || !e.lacksMean(source) {
 		return nil
 	}
-	return task.Usage("-mean is missing: a forecast of counts needs their mean, as far as it is publicly known, as all that is lost depends on it")
+	return task.Usage("-mean is missing: %s", whyMean)
+}
+
+const whyMean = "a forecast of counts needs their mean, as far as it is publicly known, as all that is lost depends on it"
+
+// lacksMean reports whether there is no forecast as labels are counts, whose mean isn't given.
+func (e *expected) lacksMean(source *task.Source) bool {
+	_, ordinal := source.Loss.(losses.Ordinal)
+	return !ordinal && e.mean == nil && source.Loss.Labels() == losses.Count
 }
 
 // scenario is what is planned.
@@ -185,6 +192,10 @@ func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Sourc
 	}
 	if source.Levels() != nil {
 		f.none = "how wide intervals will be isn't forecast where the label has several levels\n"
+		return f, nil
+	}
+	if e.lacksMean(source) {
+		f.none = "how wide intervals will be isn't forecast without -mean: " + whyMean + "\n"
 		return f, nil
 	}
 	f.Evaluation, err = e.scenario(b, source, trained.Rows).Evaluation(ctx, b.epsilon, held, progress.Steps(ctx, "fits of made-up rows"))

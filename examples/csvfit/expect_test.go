@@ -70,12 +70,19 @@ func TestPlansForecast(t *testing.T) {
 	}
 }
 
-// A forecast of counts needs their mean, and an ε that promises nothing isn't found without a word.
+// A forecast of counts needs their mean, without which an evaluation is planned all the same, and an ε that promises nothing isn't found without a word.
 func TestPlansSayWhatTheyTakeForGranted(t *testing.T) {
 	visits := schema(t, "visits", `"kind": "count", "cap": 20`)
-	for _, args := range [][]string{{"-width", "1.5"}, {"-epsilon", "1", "-expect"}, {"-lost", "0.1"}, {"-epsilon", "1", "-evaluate", "0.5"}} {
+	for _, args := range [][]string{{"-width", "1.5"}, {"-epsilon", "1", "-expect"}, {"-lost", "0.1"}, {"-epsilon", "1", "-evaluate", "0.5", "-expect"}} {
 		args = append([]string{"plan", "-schema", visits, "-rows", "300"}, args...)
 		checkExit(t, strings.Join(args, " "), args, 2, "-mean is missing")
+	}
+	if text, _ := csvfit(t, "plan", "-schema", visits, "-rows", "300", "-epsilon", "1", "-evaluate", "0.5"); !strings.Contains(text, "150 are to evaluate on") ||
+		!strings.Contains(text, "isn't forecast without -mean: a forecast of counts needs") || !strings.Contains(text, "└─ at most, evaluation: ") {
+		t.Error(text)
+	}
+	if text, _ := csvfit(t, "plan", "-schema", visits, "-rows", "300", "-epsilon", "1", "-evaluate", "0.5", "-json"); !strings.Contains(text, `"how wide intervals will be isn't forecast without -mean`) || strings.Contains(text, "evaluation_forecast") {
+		t.Error(text)
 	}
 	if text, _ := csvfit(t, "plan", "-schema", visits, "-rows", "100", "-width", "1.1", "-mean", "2"); !strings.Contains(text, "CAUTION: ε = ") {
 		t.Error(text)
@@ -120,7 +127,7 @@ func TestPlansEvaluations(t *testing.T) {
 	if after, err2 := fitted.Ledger.Epsilon(1e-5); err != nil || err2 != nil || before != after || !(before <= 2) {
 		t.Errorf("ε = %v is planned and %v spent (%v, %v)", before, after, err, err2)
 	}
-	if f := planned.Evaluation.Figures; len(f) != 6 || f[0].Name != "accuracy" {
+	if f := planned.Evaluation.Figures; len(f) != 7 || f[0].Name != "accuracy" {
 		t.Fatalf("%+v", f)
 	}
 	accuracy, _ := fitted.Evaluation.Figure("accuracy")

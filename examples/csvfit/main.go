@@ -12,7 +12,7 @@
 // shows what will be released and how noisily. With -expect it forecasts what the noise will
 // cost, by made-up rows, and with -width 1.5 in the place of -epsilon it finds the ε whose
 // intervals are half as wide again as without privacy; with -evaluate 0.2 it tells how wide
-// the intervals of private figures on rows held out will be. Afterwards
+// the intervals of private figures on rows held out will be, of counts if -mean is given, and which will be withheld. Afterwards
 //
 //	go run ./examples/csvfit show -model model.json
 //

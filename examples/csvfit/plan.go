@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
@@ -49,7 +50,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.choose(source); err != nil {
 		return err
 	}
-	if err := errors.Join(b.checkRadius(), e.checkMean(source), e.needsMean(given, source)); err != nil {
+	if err := errors.Join(b.checkRadius(), e.checkMean(source), e.needsMean(source)); err != nil {
 		return err
 	}
 	if source.Classes > 0 && (e.table || e.sought()) {
@@ -104,6 +105,9 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if note != "" {
 		warnings = append(warnings, note)
+	}
+	if evaluation.none != "" {
+		warnings = append(warnings, strings.TrimSpace(evaluation.none))
 	}
 	return json.NewEncoder(stdout).Encode(struct {
 		Rows         int                  `json:"rows"`
