@@ -89,15 +89,15 @@ func (r *report) figures() string {
 }
 
 // checkCohort refuses, of times at risk, what has persons count alike, of whose rows there are the fewer the sooner the event is.
-func (o *fitting) checkCohort() error {
-	of := o.source.FileFacts()
+func (b *budget) checkCohort(source *task.Source, evaluated float64) error {
+	of := source.FileFacts()
 	if of == nil || of.Followup == nil {
 		return nil
 	}
-	if o.evaluated > 0 {
+	if evaluated > 0 {
 		return task.Usage("-evaluate is for tables without \"followup\": its figures are means over persons, whose numbers of rows there depend on the outcome")
 	}
-	if o.method == "objpert" {
+	if b.method == "objpert" {
 		return task.Usage("-method objpert is for tables without \"followup\": it takes one row of each person, and how many there are depends on the outcome; -method infer finds hazard ratios")
 	}
 	return nil

@@ -99,7 +99,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	if err := o.choose(o.source); err != nil {
 		return nil, err
 	}
-	if err := o.checkCohort(); err != nil {
+	if err := o.checkCohort(o.source, o.evaluated); err != nil {
 		return nil, err
 	}
 	if err := o.checkPrior(); err != nil {

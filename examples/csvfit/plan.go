@@ -50,7 +50,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.choose(source); err != nil {
 		return err
 	}
-	if err := errors.Join(b.checkRadius(), e.checkMean(source), e.needsMean(source)); err != nil {
+	if err := errors.Join(b.checkRadius(), b.checkCohort(source, *share), e.checkMean(source), e.needsMean(source)); err != nil {
 		return err
 	}
 	if source.Classes > 0 && (e.table || e.sought()) {

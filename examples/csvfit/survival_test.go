@@ -257,3 +257,12 @@ func checkSurvival(t *testing.T, model string) {
 		}
 	}
 }
+
+// What a fit refuses of times at risk its plan does, too.
+func TestPlansRefuseWhatFitsOfCohortsDo(t *testing.T) {
+	facts, data := write(t, "f.json", followup), write(t, "one.csv", "years,age,sex,died\n1,50,f,1\n2,50,m,0\n")
+	for name, more := range map[string][]string{"-evaluate": {"-evaluate", "0.5"}, "-method objpert": {"-method", "objpert"}} {
+		checkExit(t, name, append([]string{"plan", "-schema", facts, "-rows", "300", "-epsilon", "1", "-delta", "1e-5"}, more...), 2, name+` is for tables without "followup"`)
+		checkExit(t, name, append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-o", filepath.Join(t.TempDir(), "m.json")}, more...), 2, name+` is for tables without "followup"`)
+	}
+}
