@@ -52,7 +52,7 @@ func OpenCSV(path string, delimiter rune) (*CSV, error) {
 	c, err := NewCSV(f, delimiter)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", called(path), err)
 	}
 	c.close, c.size, c.read = f.Close, f.size, f.consumed
 	return c, nil

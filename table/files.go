@@ -48,6 +48,14 @@ func OpenCSVAs(path string, s Schema) (*CSV, error) {
 // standardInput is the path that stands for it.
 const standardInput = "-"
 
+// called is a path in messages.
+func called(path string) string {
+	if path == standardInput {
+		return "standard input"
+	}
+	return path
+}
+
 // gzipMagic is what gzipped files begin with.
 const gzipMagic = "\x1f\x8b"
 
@@ -59,7 +67,7 @@ func openAs(path string, s Schema) (*CSV, error) {
 	c, err := newCSV(f, 0, s.Encoding)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", called(path), err)
 	}
 	c.close, c.size, c.read = f.Close, f.size, f.consumed
 	return c, nil

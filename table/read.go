@@ -17,7 +17,7 @@ func ReadCSVFile(path string, s Schema) (*Table, error) {
 	defer c.Close()
 	t, err := Read(c, s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", called(path), err)
 	}
 	return t, nil
 }

@@ -137,7 +137,7 @@ func WriteCSVFile(ctx context.Context, path, csv string, s Schema) (warnings []s
 	}
 	defer c.Close()
 	if warnings, err = Write(ctx, path, c, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", csv, err)
+		return nil, fmt.Errorf("%s: %w", called(csv), err)
 	}
 	return warnings, nil
 }
@@ -150,7 +150,7 @@ func WriteCSVParts(ctx context.Context, path string, bytes int64, csv string, s 
 	}
 	defer c.Close()
 	if paths, warnings, err = WriteParts(ctx, path, bytes, c, s); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", csv, err)
+		return nil, nil, fmt.Errorf("%s: %w", called(csv), err)
 	}
 	return paths, warnings, nil
 }

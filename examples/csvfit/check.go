@@ -33,7 +33,7 @@ func checkData(ctx context.Context, args []string, stdout, stderr io.Writer) err
 		return err
 	}
 	if source.Facts() == nil {
-		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
+		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz, or - for standard input", source.Path)
 	}
 	c, err := table.OpenCSVAs(source.Path, *source.FileFacts())
 	if err != nil {
@@ -42,7 +42,7 @@ func checkData(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	defer c.Close()
 	counts, err := newCounts(c, *source.FileFacts())
 	if err != nil {
-		return fmt.Errorf("%s: %w", source.Path, err)
+		return fmt.Errorf("%s: %w", task.Called(source.Path), err)
 	}
 	counts.loss = source.Loss
 	t, bad := table.Read(table.WithContext(ctx, counts), *source.FileFacts())
@@ -50,7 +50,7 @@ func checkData(ctx context.Context, args []string, stdout, stderr io.Writer) err
 		return ctx.Err()
 	}
 	if bad != nil {
-		bad = fmt.Errorf("%s: %w", source.Path, bad)
+		bad = fmt.Errorf("%s: %w", task.Called(source.Path), bad)
 	}
 	if counts.rows == 0 { // and there is nothing to say but what is wrong
 		return bad
@@ -154,7 +154,7 @@ const forCurator = "not for publication: exact counts of the rows of %s, for the
 
 // print tells the counts, and of a table that could be read its label.
 func (k *counts) print(w io.Writer, path string, t *table.Table) error {
-	fmt.Fprintf(w, forCurator, path)
+	fmt.Fprintf(w, forCurator, task.Called(path))
 	of := "rows"
 	if !errors.Is(k.ended, io.EOF) {
 		of = "rows, after which the file can't be read"

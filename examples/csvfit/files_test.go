@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -107,14 +108,37 @@ func TestFilesAsTheyAre(t *testing.T) {
 	}
 }
 
-// "-" is standard input, which is read once.
-func TestStandardInput(t *testing.T) {
-	in, err := os.Open(people(t, 500))
+// fromFile has a file for standard input until the test ends.
+func fromFile(t *testing.T, path string) {
+	t.Helper()
+	in, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func(was *os.File) { os.Stdin = was; in.Close() }(os.Stdin)
+	was := os.Stdin
+	t.Cleanup(func() { os.Stdin = was; in.Close() })
 	os.Stdin = in
+}
+
+// Messages call it so, and not "-".
+func TestStandardInputByName(t *testing.T) {
+	facts, bad := schema(t, "pay", pay), "id,age,town,sector,pay,rich,visits\n1,20,york,a,x,yes,0\n"
+	for _, args := range [][]string{{"check"}, {"fit", "-epsilon", "1", "-o", filepath.Join(t.TempDir(), "m.json")}, {"store", "-o", filepath.Join(t.TempDir(), "s.rows")}} {
+		fromFile(t, write(t, "bad.csv", bad))
+		var out bytes.Buffer
+		err := run(t.Context(), append(args, "-data", "-", "-schema", facts), &out, io.Discard)
+		if err == nil || !strings.HasPrefix(err.Error(), "standard input: ") {
+			t.Errorf("%s: %v", args[0], err)
+		}
+		if args[0] == "check" && !strings.HasPrefix(out.String(), "not for publication: exact counts of the rows of standard input, for the curator only") {
+			t.Errorf("%s", &out)
+		}
+	}
+}
+
+// "-" is standard input, which is read once.
+func TestStandardInput(t *testing.T) {
+	fromFile(t, people(t, 500))
 	if out, _ := csvfit(t, "fit", "-data", "-", "-schema", schema(t, "rich", rich), "-epsilon", "1", "-o", filepath.Join(t.TempDir(), "m.json")); !strings.Contains(out, "500 training rows") {
 		t.Errorf("printed\n%s", out)
 	}

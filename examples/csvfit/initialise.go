@@ -15,7 +15,7 @@ import (
 )
 
 // toFill says what a schema needs beside the kinds; package table has the rest.
-var toFill = `replace each FILL IN, and add to the columns what their kinds need
+const toFill = `replace each FILL IN, and add to the columns what their kinds need
   numeric      "range": [18, 100]
   categorical  "levels": ["north", "south", "else"], "other": "else"
                as the label, with three levels or more; "ordered": true says that they ascend as listed,
@@ -56,7 +56,7 @@ and before "columns"
   "exposure": "years"                        how long a row was at risk, for a count; or "offset": "log_years"
   "weight": "sampling_weight"                how much a row counts: a number whose range begins at 0 or above
 Missing are empty fields and, unless the schema lists others in "missing": [...] before "columns",
-  ` + strings.Join(table.DefaultMissing(), ", ") + "\n"
+  `
 
 // rolesGiven are flags that name columns.
 type rolesGiven map[string]*string
@@ -91,7 +91,7 @@ func (r rolesGiven) names() map[string]string {
 // that came from rows would give some of them away.
 func initialise(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit init", flag.ContinueOnError)
-	path := f.String("data", "", "data `file`, or several as a.csv,b.csv or \"claims/*.csv\": .csv, .tsv or .txt, or any of them with .gz")
+	path := f.String("data", "", "data `file`"+task.Several+".csv, .tsv or .txt, or any of them with .gz")
 	encoding := f.String("encoding", "", "`name` of how the file has characters: utf-8, windows-1252 or iso-8859-1 (default: utf-8, or windows-1252 where the header isn't)")
 	book := f.String("codebook", "", "`file` that says what is publicly known of the columns: a CSV with a line for each, DDI Codebook (XML), datapackage.json, or what R prints by dput(sapply(df, class)) and then, if levels are known without the rows, dput(lapply(df, levels))")
 	output := f.String("o", "", "`file` for the schema; there must be none of that name (default: standard output)")
@@ -99,7 +99,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	roles.addTo(f)
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(stdout, "It writes a schema from the file's header: ", toFill)
+			fmt.Fprint(stdout, "It writes a schema from the file's header: ", toFill, strings.Join(table.DefaultMissing(), ", "), "\n")
 		}
 		return err
 	}
@@ -118,7 +118,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	more, err := codebook.Fill(&schema, known, roles.names())
 	if err != nil {
-		return fmt.Errorf("%s: %w", *path, err)
+		return fmt.Errorf("%s: %w", task.Called(*path), err)
 	}
 	out, err := newFile("o", *output, false)
 	if err != nil {
@@ -128,7 +128,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	for _, n := range append(notes, more...) {
 		fmt.Fprintln(stderr, "csvfit: NOTE:", n)
 	}
-	fmt.Fprint(stderr, "csvfit: ", toFill)
+	fmt.Fprintln(stderr, "csvfit: replace each FILL IN by what is publicly known of the columns, not by what the file holds; csvfit init -h says what kinds need, and what else a schema can have")
 	if out == nil {
 		_, err := fmt.Fprint(stdout, schema)
 		return err
@@ -180,7 +180,7 @@ func described(path, encoding string) (s table.Schema, notes []string, err error
 	}
 	defer c.Close()
 	if s, err = table.Init(c.Header()); err != nil {
-		return s, nil, fmt.Errorf("%s: %w", path, err)
+		return s, nil, fmt.Errorf("%s: %w", task.Called(path), err)
 	}
 	if s.Encoding = encoding; c.Delimiter() == ';' {
 		s.Decimal = ","

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,7 +35,7 @@ func TestInitReadsTheHeaderOnly(t *testing.T) {
 			t.Errorf("lacks %s:\n%s", want, shown)
 		}
 	}
-	if !strings.Contains(said, "not UTF-8, and read as windows-1252") || !strings.Contains(said, "semicolons") || !strings.Contains(said, `"interactions"`) {
+	if !strings.Contains(said, "not UTF-8, and read as windows-1252") || !strings.Contains(said, "semicolons") || !strings.Contains(said, "init -h says what") || strings.Count(said, "\n") > 3 {
 		t.Errorf("init says %q", said)
 	}
 	if all := shown + said; strings.Contains(all, "4711") || strings.Contains(all, "secret") || strings.Contains(all, "1970") {
@@ -67,6 +69,29 @@ func TestInitRefuses(t *testing.T) {
 		}
 		if err := run(context.Background(), append([]string{"init"}, more...), &out, &warnings); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
 			t.Errorf("%v: %v, which doesn't say %q", more, err, want)
+		}
+	}
+}
+
+// What a schema can have is told by -h, on standard output, and not at each call.
+func TestInitExplainsWhereAsked(t *testing.T) {
+	var out, said bytes.Buffer
+	if err := run(t.Context(), []string{"init", "-h"}, &out, &said); !errors.Is(err, flag.ErrHelp) || said.Len() > 0 {
+		t.Errorf("%v, and says %q", err, &said)
+	}
+	for _, want := range []string{"FILL IN", `"interactions"`, `"followup"`, "before \"columns\",\n  NA, ", "-codebook"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("-h lacks %q:\n%s", want, &out)
+		}
+	}
+}
+
+// The help of each command that reads data says that they may be several files, by a pattern too, or standard input.
+func TestHelpSaysWhatDataMayBe(t *testing.T) {
+	for _, command := range []string{"init", "fit", "predict", "compare", "moments", "observe", "check", "store"} {
+		var out bytes.Buffer
+		if err := run(t.Context(), []string{command, "-h"}, &out, &out); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), `a.csv,b.csv or "claims/*.csv", or - for a CSV from standard input`) {
+			t.Errorf("%s: %v\n%s", command, err, &out)
 		}
 	}
 }

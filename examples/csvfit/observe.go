@@ -14,7 +14,7 @@ import (
 // observe completes a schema of which the label alone is private: what else it lacks may be read off the rows.
 func observe(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	f := flag.NewFlagSet("csvfit observe", flag.ContinueOnError)
-	path := f.String("data", "", "data `file`, or several as \"claims/*.csv\": .csv, .tsv or .txt, or any of them with .gz")
+	path := f.String("data", "", "data `file`"+task.Several+".csv, .tsv or .txt, or any of them with .gz")
 	schema := f.String("schema", "", "`file` of a schema with \"private\", and without ranges, levels or days that are to be taken from the rows; \"quantiles\": 3 asks for three knots")
 	output := f.String("o", "", "`file` for the whole schema; there must be none of that name (default: standard output)")
 	if _, err := task.Parse(f, args, stdout); err != nil {
@@ -46,7 +46,7 @@ func observe(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	defer out.discard()
 	whole, err := table.Observe(table.WithContext(ctx, c), draft)
 	if err != nil {
-		return fmt.Errorf("%s: %w", *path, err)
+		return fmt.Errorf("%s: %w", task.Called(*path), err)
 	}
 	if out == nil {
 		_, err := fmt.Fprint(stdout, whole)

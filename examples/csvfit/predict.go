@@ -24,7 +24,7 @@ import (
 func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit predict", flag.ContinueOnError)
 	model := f.String("model", "", "`file` of a model")
-	path := f.String("data", "", "data `file`, or several as a.csv,b.csv: .csv, .tsv, .txt or .libsvm, or any of them with .gz; of persons without \"period\", a model of hazards tells survival")
+	path := f.String("data", "", "data `file`"+task.Several+".csv, .tsv, .txt or .libsvm, or any of them with .gz; of persons without \"period\", a model of hazards tells survival")
 	output := f.String("o", "", "CSV `file` for the predictions, means held to the label's range; there must be none of that name (default: standard output)")
 	intervals := f.Bool("interval", false, "add the ends of each mean's interval, of a model by -method infer: they are about the mean of all such rows, not about one")
 	if _, err := task.Parse(f, args, stdout); err != nil {
@@ -134,7 +134,7 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 	}
 	defer src.Close()
 	if err := p.records(ctx, src); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", task.Called(path), err)
 	}
 	return nil
 }

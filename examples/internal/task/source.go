@@ -48,7 +48,7 @@ type Source struct {
 // NewSource adds the flags for a file, its schema and the loss to f.
 func NewSource(f *flag.FlagSet) *Source {
 	s := NewFacts(f)
-	f.StringVar(&s.Path, "data", "", "data `file`, or several as a.csv,b.csv or \"claims/*.csv\": .csv, .tsv, .txt or .libsvm, or any of them with .gz")
+	f.StringVar(&s.Path, "data", "", "data `file`"+Several+".csv, .tsv, .txt or .libsvm, or any of them with .gz")
 	return s
 }
 
@@ -127,6 +127,17 @@ func DataExist(flag, path string) error {
 
 // StandardInput is the name of a file that stands for it: a CSV.
 const StandardInput = "-"
+
+// Called is the path of data in messages.
+func Called(path string) string {
+	if path == StandardInput {
+		return "standard input"
+	}
+	return path
+}
+
+// Several says how a flag names data beside one file.
+const Several = ", or several as a.csv,b.csv or \"claims/*.csv\", or - for a CSV from standard input: "
 
 // IsModel reports whether a file is a model, or should be one.
 func IsModel(path string) bool {
