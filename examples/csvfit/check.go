@@ -155,23 +155,29 @@ const forCurator = "not for publication: exact counts of the rows of %s, for the
 // print tells the counts, and of a table that could be read its label.
 func (k *counts) print(w io.Writer, path string, t *table.Table) error {
 	fmt.Fprintf(w, forCurator, task.Called(path))
-	of := "rows"
+	each := k.each()
+	of := each
 	if !errors.Is(k.ended, io.EOF) {
-		of = "rows, after which the file can't be read"
+		of += ", after which the file can't be read"
 	}
 	p := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(p, "%s\t%d\n", of, k.rows)
 	if k.ragged > 0 {
-		fmt.Fprintf(p, "rows of another length than the header\t%d\n", k.ragged)
+		fmt.Fprintf(p, "%s of another length than the header\t%d\n", each, k.ragged)
 	}
 	if k.left > 0 {
-		fmt.Fprintf(p, "rows that \"where\" leaves out\t%d, of which nothing else is counted\n", k.left)
+		fmt.Fprintf(p, "%s that \"where\" leaves out\t%d, of which nothing else is counted\n", each, k.left)
 	}
 	k.printPersons(p)
 	if k.times != nil {
 		k.times.print(p, len(k.persons))
 	}
-	fmt.Fprintf(p, "label\t%s\n", labelUse(t))
+	atRisk := k.schema.Followup != nil && t != nil
+	if atRisk {
+		fmt.Fprintf(p, "rows\t%d: one for each period in which a record is at risk, which is what a fit takes\nlabel, of these rows\t%s\n", len(t.Labels()), labelUse(t))
+	} else {
+		fmt.Fprintf(p, "label\t%s\n", labelUse(t))
+	}
 	if t != nil && t.Weights() != nil {
 		_, most := t.Encoder().Weights()
 		sum := floats.Sum(t.Weights())
@@ -180,7 +186,7 @@ func (k *counts) print(w io.Writer, path string, t *table.Table) error {
 	if err := p.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(p, "\ncolumn\tkind\tmissing\tunreadable or not listed\toutside the range\trange")
+	fmt.Fprintln(p, "\ncolumn"+k.of()+"\tkind\tmissing\tunreadable or not listed\toutside the range\trange")
 	for _, c := range k.columns {
 		fmt.Fprintf(p, "%s\t%s\t%s\t%s\t%s\n", c.column.Name, c.column.Kind, share(c.missing, k.rows), share(c.bad, k.rows), c.outsideOf(k.rows))
 	}
@@ -192,6 +198,9 @@ func (k *counts) print(w io.Writer, path string, t *table.Table) error {
 		return err
 	}
 	if t != nil {
+		if atRisk && t.Warnings() != nil {
+			fmt.Fprintln(w, "\nof rows as a fit takes them:")
+		}
 		for _, text := range t.Warnings() {
 			fmt.Fprintf(w, "\nNOTE: %s\n", text)
 		}
@@ -207,13 +216,29 @@ func (k *counts) print(w io.Writer, path string, t *table.Table) error {
 	return err
 }
 
+// each is what a file has many of: of a followup records, each of which is a row for each period.
+func (k *counts) each() string {
+	if k.schema.Followup != nil {
+		return "records"
+	}
+	return "rows"
+}
+
+// of says of what columns' counts are, where that isn't rows.
+func (k *counts) of() string {
+	if k.schema.Followup != nil {
+		return ", of records"
+	}
+	return ""
+}
+
 // printPersons tells how many rows persons have.
 func (k *counts) printPersons(w io.Writer) {
 	if k.person < 0 {
 		return
 	}
 	if k.nobody > 0 {
-		fmt.Fprintf(w, "rows without a person\t%d\n", k.nobody)
+		fmt.Fprintf(w, "%s without a person\t%d\n", k.each(), k.nobody)
 	}
 	n := len(k.persons)
 	if n == 0 {
@@ -232,8 +257,8 @@ func (k *counts) printPersons(w io.Writer) {
 		stated = fmt.Sprintf(", of %d that the schema has", k.schema.Persons+k.schema.AtMost)
 	}
 	fmt.Fprintf(w, "persons\t%d by %q%s\n", n, k.schema.Person, stated)
-	fmt.Fprintf(w, "rows of a person\tsmallest %d, median %g, largest %d\n", each[0], float64(each[(n-1)/2]+each[n/2])/2, each[n-1])
-	fmt.Fprintf(w, "beyond \"max_rows\" %d\t%s persons; of their rows %s don't count in a fit\n", k.schema.MaxRows, share(beyond, n), share(left, k.rows))
+	fmt.Fprintf(w, "%s of a person\tsmallest %d, median %g, largest %d\n", k.each(), each[0], float64(each[(n-1)/2]+each[n/2])/2, each[n-1])
+	fmt.Fprintf(w, "beyond \"max_rows\" %d\t%s persons; of their %s %s don't count in a fit\n", k.schema.MaxRows, share(beyond, n), k.each(), share(left, k.rows))
 }
 
 // labelUse says what labels are, and how much of their range they take.

@@ -91,15 +91,15 @@ func TestCheckTimesThatOverlap(t *testing.T) {
 		"g;50;1;9;0\ng;50;2;3;0\ng;50;4;5;1\n" // both within the first
 	start := write(t, "s.json", strings.Replace(facts, "START", `"start": "from", `, 1))
 	for name, c := range map[string]struct{ data, schema, want string }{
-		"overlap":   {header + cohort, start, "\ntimes at risk that overlap 5, of 3 (42.9 %) persons: a fit takes each as it is"},
-		"none":      {header + "a;50;0;2,5;0\na;50;2,5;4;0\nb;50;1;7;1\n", start, "\ntimes at risk that overlap 0\n"},
-		"no starts": {"id;age;to;died\na;50;3;0\na;50;4;1\nb;50;2;1\n", write(t, "n.json", strings.Replace(facts, "START", "", 1)), "\ntimes at risk that overlap 1, of 1 (50 %) persons"},
+		"overlap":   {header + cohort, start, "\nrecords whose times at risk overlap 5, of 3 (42.9 %) persons: a fit takes each as it is"},
+		"none":      {header + "a;50;0;2,5;0\na;50;2,5;4;0\nb;50;1;7;1\n", start, "\nrecords whose times at risk overlap 0\n"},
+		"no starts": {"id;age;to;died\na;50;3;0\na;50;4;1\nb;50;2;1\n", write(t, "n.json", strings.Replace(facts, "START", "", 1)), "\nrecords whose times at risk overlap 1, of 1 (50 %) persons"},
 	} {
 		said, err := checked(t, write(t, "c.csv", c.data), c.schema)
 		if err != nil || !strings.Contains(said, c.want) || !strings.HasPrefix(said, "not for publication") {
 			t.Errorf("%s: no %q in\n%s (%v)", name, c.want, said, err)
 		}
-		if left := "\nrows that \"where\" leaves out 1, of which nothing else is counted\n"; strings.Contains(said, left) != (name == "overlap") || name == "overlap" && !strings.Contains(said, "\nage numeric 0 0 0 [18, 99]\n") {
+		if left := "\nrecords that \"where\" leaves out 1, of which nothing else is counted\n"; strings.Contains(said, left) != (name == "overlap") || name == "overlap" && !strings.Contains(said, "\nage numeric 0 0 0 [18, 99]\n") {
 			t.Errorf("%s: %s", name, said)
 		}
 	}
@@ -200,5 +200,19 @@ func TestCheckArguments(t *testing.T) {
 	stop()
 	if err := run(ended, []string{"check", "-data", data, "-schema", facts}, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// Each line says whether it counts persons, records of the file, or the rows that a fit makes of these: here two records are five rows, of one person.
+func TestCheckSaysWhatItCounts(t *testing.T) {
+	facts := strings.Replace(followup, `"followup"`, `"person": "id", "max_rows": 1, "followup"`, 1)
+	facts = strings.Replace(facts, `"columns": [`, `"columns": [{"name": "id", "kind": "id"},`, 1)
+	said, err := checked(t, write(t, "c.csv", "id,years,age,sex,died\na,3,20,f,0\na,1.5,40,m,1\n"), write(t, "f.json", facts))
+	for _, want := range []string{"\nrecords 2\n", "\npersons 1 by \"id\"\n", "\nrecords of a person smallest 2,", "\nbeyond \"max_rows\" 1 1 (100 %) persons; of their records 1 (50 %) don't count",
+		"\nrecords whose times at risk overlap 1, of 1 (100 %) persons", "\nrows 5: one for each period in which a record is at risk", "\nlabel, of these rows died, mean 0.2,", "\ncolumn, of records kind",
+		"\nage numeric 0 0 1 (50 %) [30, 90]\n", "\nlevels, with the records that have each\n", "\nof rows as a fit takes them:\n\nNOTE: column \"age\": 3 of 5 values"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s (%v)", want, said, err)
+		}
 	}
 }

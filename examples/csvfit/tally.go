@@ -160,7 +160,7 @@ func (t *tally) outsideOf(rows int) string {
 
 // printLevels tells how often each level occurs, and what else does.
 func (k *counts) printLevels(w io.Writer) {
-	for i, title := range []string{"levels, with the rows that have each", "texts that can't be read, or aren't listed"} {
+	for i, title := range []string{"levels, with the " + k.each() + " that have each", "texts that can't be read, or aren't listed"} {
 		for _, t := range k.columns {
 			said := t.listed()
 			if i > 0 {

@@ -83,8 +83,8 @@ func (k *times) overlaps() (records, persons int) {
 func (k *times) print(w io.Writer, persons int) {
 	records, of := k.overlaps()
 	if records == 0 {
-		fmt.Fprintf(w, "times at risk that overlap\t0\n")
+		fmt.Fprintf(w, "records whose times at risk overlap\t0\n")
 		return
 	}
-	fmt.Fprintf(w, "times at risk that overlap\t%d, of %s persons: a fit takes each as it is, so that such a person is at risk twice at a time\n", records, share(of, persons))
+	fmt.Fprintf(w, "records whose times at risk overlap\t%d, of %s persons: a fit takes each as it is, so that such a person is at risk twice at a time\n", records, share(of, persons))
 }
