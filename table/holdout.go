@@ -27,7 +27,7 @@ func (t *Table) HoldOut(rows []int) (*Table, error) {
 	return t.holdOut(rows)
 }
 
-// HoldOutPersons is HoldOut for a fraction of the persons, rounded, with all rows of each; of the rows, where
+// HoldOutPersons is HoldOut for a fraction of the persons, rounded up as a Dataset's Split does, with all rows of each; of the rows, where
 // each is a person's only one and the schema keeps their number secret. They
 // are drawn by the coins, nil for secret ones: which persons are held out must not follow from
 // ids or from places in the file, which would make one person's rows decide about others'. Coins of a
@@ -57,7 +57,7 @@ func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, err
 	if !known {
 		coins = mechanisms.NewSecureSource()
 	}
-	held := rand.New(coins).Perm(all)[:int(math.Round(fraction*float64(all)))]
+	held := rand.New(coins).Perm(all)[:int(math.Ceil(fraction*float64(all)))]
 	isHeld := make([]bool, all)
 	for _, p := range held {
 		isHeld[p] = true

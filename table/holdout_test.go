@@ -144,7 +144,7 @@ func TestHoldOutPersons(t *testing.T) {
 	if got := fmt.Sprint(all); got != "table.Table of the rows of 20 persons × 1 features" {
 		t.Errorf("printed as %q: the number of rows is private", got)
 	}
-	_, err = all.HoldOutPersons(0.001, nil)
+	_, err = all.HoldOutPersons(0.999, nil)
 	says(t, "too few", err, check.ErrConfig, "fraction")
 	if err == nil || strings.Contains(err.Error(), "60") {
 		t.Errorf("an error tells the number of rows: %v", err)

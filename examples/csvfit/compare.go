@@ -22,7 +22,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	source.TakesLevels = true
 	b.addNumbersTo(f)
 	methods := f.String("methods", "", "`names` of the methods, with commas (default: "+strings.Join(task.Compared(), ",")+"; softmax,oneagainstrest where the label has several levels)")
-	f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows to hold out")
+	f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows, to the nearest number, or of the persons, rounded up, to hold out")
 	seed := f.Uint64("seed", 1, "`seed` of the split; the noise doesn't use it")
 	asJSON := f.Bool("json", false, "print one JSON object")
 	given, err := task.Parse(f, args, stdout)

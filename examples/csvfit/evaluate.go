@@ -26,7 +26,7 @@ func (r *report) withEvaluation(fit *dpglm.Ledger) (*dpglm.Ledger, error) {
 
 // evaluated is the part of the rows that a flag asks to evaluate on.
 func evaluated(f *flag.FlagSet) *float64 {
-	return f.Float64("evaluate", 0, "`share` of the rows to hold out and evaluate on privately: figures to publish (default: none)")
+	return f.Float64("evaluate", 0, "`share` of the rows, or persons, rounded up, to hold out and evaluate on privately: figures to publish (default: none)")
 }
 
 // canEvaluate refuses shares that are none, where one was given.

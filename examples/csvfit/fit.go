@@ -49,7 +49,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
 	f.StringVar(&o.registry, "registry", "", "JSON `file` for a draft of an entry in the public registry of deployments of differential privacy; there must be none of that name")
 	share := evaluated(f)
-	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
+	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows, to the nearest number, or of the persons, rounded up, to hold out and score on, for the curator only (default: none)")
 	o.expected.addMeanTo(f, "the labels' `mean`, such as the fraction of ones, if it is publicly known: -report then predicts by made-up rows how well models do at other ε")
 	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the splits; the noise doesn't use it")
 	f.Uint64Var(&o.noiseSeed, "insecure-noise-seed", 0, "`seed` of the noise, for experiments: no privacy against those who know it")

@@ -227,6 +227,24 @@ func TestFitsForGroups(t *testing.T) {
 	}
 }
 
+// Of persons the same share is the same number for the curator as for publication, one that isn't whole rounded up.
+func TestSharesOfPersons(t *testing.T) {
+	text := "who,x,y\n"
+	for i := range 400 {
+		text += fmt.Sprintf("%d,%d,%d\n", i/2, i%10, i%10/5)
+	}
+	data := write(t, "visits.csv", text)
+	for _, stated := range []string{"", `"persons": 200, `, `"at_most": 200, `} {
+		facts := write(t, "s.json", `{"version": 1, "label": "y", "person": "who", "max_rows": 2, `+stated+`"columns": [{"name": "who", "kind": "id"}, {"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`)
+		for _, flag := range []string{"-test", "-evaluate"} {
+			out, _ := csvfit(t, "fit", "-data", data, "-schema", facts, "-epsilon", "1", "-delta", "1e-5", flag, "0.061", "-o", filepath.Join(t.TempDir(), "m.json"))
+			if !strings.Contains(out, "187 training persons, 13 held out") {
+				t.Errorf("%s %s:\n%s", stated, flag, out)
+			}
+		}
+	}
+}
+
 // A budget that is most likely a mistake is said to be one, before it is spent.
 func TestWarnsAboutBudgets(t *testing.T) {
 	args := []string{"-data", people(t, 500), "-schema", schema(t, "pay", pay)}

@@ -79,7 +79,7 @@ func TestInitExplainsWhereAsked(t *testing.T) {
 	if err := run(t.Context(), []string{"init", "-h"}, &out, &said); !errors.Is(err, flag.ErrHelp) || said.Len() > 0 {
 		t.Errorf("%v, and says %q", err, &said)
 	}
-	for _, want := range []string{"FILL IN", `"interactions"`, `"followup"`, "before \"columns\",\n  NA, ", "-codebook"} {
+	for _, want := range []string{"FILL IN", `"interactions"`, `"followup"`, `"range": [18, 100]`, `"max_rows": 5`, `"missing": "indicator"`, "fold_case", "before \"columns\",\n  NA, ", "-codebook"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("-h lacks %q:\n%s", want, &out)
 		}
