@@ -219,7 +219,8 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 	return out
 }
 
-// A learner that reads the rows of two classes refuses rows in a file before it spends anything, inside others too.
+// A learner that reads the rows of two classes refuses rows in a file before it spends anything, inside others too: Plan.Check says so, which whoever
+// keeps a budget asks before a run is charged, and not the run alone.
 func TestStoredRowsHaveNoPairs(t *testing.T) {
 	x, y := mat.NewDense(50, 3, nil), make([]float64, 50)
 	d := stored(t, x, y, dpglm.Bounds{Feature: 1})
@@ -233,6 +234,9 @@ func TestStoredRowsHaveNoPairs(t *testing.T) {
 		plan, err := l.Plan(d.Shape(), p, b)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if err := plan.Check(ctx, d); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "in memory") {
+			t.Errorf("%T, before it runs: %v", l, err)
 		}
 		_, err = plan.Run(ctx, d, given.Seeded(1))
 		var spent *dpglm.Interrupted
