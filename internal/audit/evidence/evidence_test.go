@@ -63,18 +63,20 @@ func count(yes bool) int {
 	return 0
 }
 
-// Bounds against the definition: the mixture's likelihood ratio on a fine grid of rates.
+// Bounds against the definition: the mixture's likelihood ratio on a fine grid of rates. An upper bound that the grid's edge cuts off is at least as
+// large as there, and one that is beyond all parameters, as where an event always occurs on one side and never on the other, is the largest.
 func TestBoundsFollowTheDefinition(t *testing.T) {
 	const cells, alpha = 400, 1e-3
 	for _, u := range []Unit{Mu, Epsilon} {
 		for _, c := range []Counts{{30, 10, 40}, {40, 0, 40}, {10, 10, 40}, {40, 38, 40}} {
-			least, most, mixed := math.Inf(1), math.Inf(-1), c.mixed()
+			least, most, mixed, cut := math.Inf(1), math.Inf(-1), c.mixed(), false
 			for i := 1; i < cells; i++ {
 				for j := 1; j < cells; j++ {
 					p, q := float64(i)/cells, float64(j)/cells
 					like := float64(c.First)*math.Log(p) + float64(c.Runs-c.First)*math.Log1p(-p) + float64(c.Second)*math.Log(q) + float64(c.Runs-c.Second)*math.Log1p(-q)
 					if mixed-like < math.Log(1/alpha) {
 						shown := u.of(p, q)
+						cut = shown > most && (i == cells-1 || j == 1) || shown <= most && cut
 						least, most = math.Min(least, shown), math.Max(most, shown)
 					}
 				}
@@ -83,8 +85,10 @@ func TestBoundsFollowTheDefinition(t *testing.T) {
 			if got := u.Lower(c, alpha); math.Abs(got-math.Max(0, least)) > grid {
 				t.Errorf("%s, %+v: lower bound %g, by the grid %g", u, c, got, least)
 			}
-			if got := u.Upper(c, alpha); most < 2 && math.Abs(got-math.Max(0, most)) > grid {
-				t.Errorf("%s, %+v: upper bound %g, by the grid %g", u, c, got, most)
+			if got := u.Upper(c, alpha); !cut && math.Abs(got-math.Max(0, most)) > grid || cut && got < most-grid {
+				t.Errorf("%s, %+v: upper bound %g, by the grid %g, whose edge cuts it off: %v", u, c, got, most, cut)
+			} else if cuts := c.Second == 0 || c.First == c.Runs; cut != cuts || c.Second == 0 && got < far-grid {
+				t.Errorf("%s, %+v: upper bound %g, cut off: %v", u, c, got, cut)
 			}
 		}
 	}
