@@ -30,7 +30,7 @@ type canary struct {
 // crowd says what lies beside the canary.
 type crowd struct {
 	label    func(i int) float64
-	copies   int  // of the canary's rows, all one person's; 0 where rows are nobody's
+	copies   int  // rows of the canary's person; 0 where rows are nobody's
 	alike    bool // whether persons count alike
 	addition bool // whether the neighbour has no canary
 }
@@ -55,8 +55,8 @@ func (c crowd) data(t *testing.T, pair [2]canary) (data [2]*dpglm.Dataset) {
 		if c.addition && side == 1 {
 			times = 0
 		}
-		for range times {
-			flat, y, of = append(flat, last.x...), append(y, last.y), append(of, many-1)
+		for k := range times {
+			flat, y, of = append(flat, turnedBy(last.x, angle*float64(k))...), append(y, last.y), append(of, many-1)
 		}
 		var more []dpglm.RowDetail
 		if c.copies > 0 {
@@ -75,6 +75,16 @@ func (c crowd) data(t *testing.T, pair [2]canary) (data [2]*dpglm.Dataset) {
 		data[side] = given.Dataset(t, mat.NewDense(len(y), len(last.x), flat), y, public, more...)
 	}
 	return data
+}
+
+// angle is that between rows of a person: no two are the same, so that it matters how they are put together, and all are as long and move sums
+// nearly as far as one row three times over.
+const angle = 0.25
+
+// turnedBy is a point that is turned in the plane.
+func turnedBy(x []float64, angle float64) []float64 {
+	sin, cos := math.Sincos(angle)
+	return []float64{float64(cos*x[0]) - float64(sin*x[1]), float64(sin*x[0]) + float64(cos*x[1])}
 }
 
 var (
