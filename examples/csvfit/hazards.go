@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -17,13 +18,65 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// printBaseline prints the hazard in each period of a record of public facts, and how many are without the event at its end: nothing
-// where a model has no hazards, is constant, or isn't determined.
-func printBaseline(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
-	if page.Constant(m) || found != nil && found.Note() != "" {
+// baseline is the hazard of one record in each period, as JSON.
+type baseline struct {
+	Of      string           `json:"of,omitempty"` // the record
+	None    string           `json:"none,omitempty"`
+	Periods []baselinePeriod `json:"periods,omitempty"`
+}
+
+type baselinePeriod struct {
+	Period   string    `json:"period"`
+	Hazard   valueEnds `json:"hazard"`   // per unit of time
+	Survival valueEnds `json:"survival"` // the part without the event at the period's end
+}
+
+// valueEnds are a value and the ends of its interval, if it has any: a high end may be all that there is none of.
+type valueEnds struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+}
+
+func endsOf(i dpglm.Interval, found *dpglm.Inference) valueEnds {
+	e := valueEnds{Value: i.Value}
+	if found != nil {
+		e.Low = &i.Low
+		if !math.IsInf(i.High, 1) {
+			e.High = &i.High
+		}
+	}
+	return e
+}
+
+// baselineOf is that which printBaseline prints, nil where that prints none.
+func baselineOf(m *dpglm.Model, found *dpglm.Inference) *baseline {
+	of, err := newBaseline(m, found)
+	switch {
+	case err != nil:
+		return &baseline{None: err.Error()}
+	case of == nil:
 		return nil
 	}
-	of, err := hazards.NewBaseline(m, found)
+	b := &baseline{Of: of.Text}
+	for k, level := range m.Encoder().Schema().PeriodLevels() {
+		b.Periods = append(b.Periods, baselinePeriod{level, endsOf(of.Hazards[k], found), endsOf(of.Survival[k], found)})
+	}
+	return b
+}
+
+// newBaseline is nil where a model has no hazards, is constant, or isn't determined.
+func newBaseline(m *dpglm.Model, found *dpglm.Inference) (*hazards.Baseline, error) {
+	if page.Constant(m) || found != nil && found.Note() != "" {
+		return nil, nil
+	}
+	return hazards.NewBaseline(m, found)
+}
+
+// printBaseline prints the hazard in each period of a record of public facts, and how many are without the event at its end, where
+// newBaseline is any.
+func printBaseline(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
+	of, err := newBaseline(m, found)
 	if err != nil { // what was released is shown all the same
 		_, err = fmt.Fprintf(w, "\nno baseline hazard: %v\n", err)
 		return err

@@ -160,7 +160,8 @@ func (r *report) printJSON(w io.Writer) error {
 		Warnings     []string            `json:"warnings,omitempty"`
 		Ledger       *dpglm.Ledger       `json:"ledger"`
 		Coefficients []coefficient       `json:"coefficients"`
-		Notes        []string            `json:"notes,omitempty"` // on the coefficients
+		Baseline     *baseline           `json:"baseline,omitempty"` // of hazards
+		Notes        []string            `json:"notes,omitempty"`    // on the coefficients
 		Inference    any                 `json:"inference,omitempty"`
 		Evaluation   *dpglm.Evaluation   `json:"evaluation,omitempty"`
 		Seconds      float64             `json:"fit_seconds"`
@@ -172,7 +173,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string              `json:"note"`
 	}{
 		r.source.Path, r.output, r.page, r.registry, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.beginning, r.radius,
-		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model, r.inference), r.inference.none(), r.evaluation, r.seconds,
+		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, baselineOf(r.model, r.inference.one), modelNotes(r.model, r.inference), r.inference.none(), r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), r.content().Review(), curatorNote,
 	})
 }

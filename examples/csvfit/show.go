@@ -180,13 +180,14 @@ func showJSON(w io.Writer, m *dpglm.Model, found inferred, given *answers) error
 		Unit         mechanisms.Unit  `json:"unit"`
 		Guarantee    mechanisms.Claim `json:"guarantee"`
 		Coefficients []coefficient    `json:"coefficients"`
-		Ratio        string           `json:"ratio,omitempty"` // what their exponentials are
-		Notes        []string         `json:"notes,omitempty"` // on the coefficients
+		Ratio        string           `json:"ratio,omitempty"`    // what their exponentials are
+		Baseline     *baseline        `json:"baseline,omitempty"` // of hazards
+		Notes        []string         `json:"notes,omitempty"`    // on the coefficients
 		Inference    any              `json:"inference,omitempty"`
 		Answers      *answers         `json:"answers,omitempty"` // to -contrast and -test
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, m.Ratio(), modelNotes(m, found), found.none(), given, m.Ledger(), nil}
+	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, m.Ratio(), baselineOf(m, found.one), modelNotes(m, found), found.none(), given, m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -116,6 +117,7 @@ func TestHazardsHaveRatiosAlone(t *testing.T) {
 	if !strings.Contains(shown, "\nbaseline hazard per unit of time, of persons with age 60, sex m\n") || !strings.Contains(shown, "\n2 to 5  0.") {
 		t.Errorf("the baseline is missing in\n%s", shown)
 	}
+	checkBaseline(t, model, shown, true)
 	if !strings.Contains(shown, "hazard ratio") || strings.Contains(shown, "marginal") {
 		t.Errorf("shown are\n%s", shown)
 	}
@@ -132,6 +134,7 @@ func TestHazardsHaveRatiosAlone(t *testing.T) {
 	plain := filepath.Join(dir, "plain.json")
 	fitted, _ := csvfit(t, "fit", "-data", write(t, "c.csv", cohort(4000, false, 1)), "-schema", write(t, "f.json", followup), "-epsilon", "4", "-delta", "1e-6", "-insecure-noise-seed", "1", "-o", plain)
 	again, _ := csvfit(t, "show", "-model", plain)
+	checkBaseline(t, plain, again, false)
 	const advice = "These hazard ratios have no intervals: -method infer gives"
 	if strings.Count(fitted, advice) != 1 || strings.Count(again, advice) != 1 || strings.Contains(shown, advice) {
 		t.Errorf("of a model without intervals it says\n%s\n%s\nand of one with them\n%s", fitted, again, shown)
@@ -254,6 +257,43 @@ func checkSurvival(t *testing.T, model string) {
 	for text, want := range map[string]string{"age,sex\n60,x\n": `line 2, column "sex"`, "age\n60\n": `column "sex" is not in the header`, "age,sex,survival to 2\n60,m,1\n": `column "survival to 2" is in the file`} {
 		if said := fails(t, "predict", "-model", model, "-data", write(t, "bad.csv", text)); !strings.Contains(said, want) {
 			t.Errorf("%q: %s, want %q", text, said, want)
+		}
+	}
+}
+
+// checkBaseline holds the baseline that show -json has to that which show prints.
+func checkBaseline(t *testing.T, model, shown string, intervals bool) {
+	t.Helper()
+	text, _ := csvfit(t, "show", "-model", model, "-json")
+	type value struct {
+		Value     float64
+		Low, High *float64
+	}
+	var of struct {
+		Baseline struct {
+			Of      string
+			Periods []struct {
+				Period           string
+				Hazard, Survival value
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &of); err != nil || of.Baseline.Of != "age 60, sex m" || len(of.Baseline.Periods) != 3 {
+		t.Fatalf("%+v (%v)\n%s", of, err, text)
+	}
+	shown = blanks.ReplaceAllString(shown, " ")
+	say := func(v value) string {
+		if (v.Low != nil) != intervals || (v.High != nil) != intervals {
+			t.Errorf("%s has ends that are there or not: %+v", model, v)
+		}
+		if !intervals {
+			return fmt.Sprintf("%.4g", v.Value)
+		}
+		return fmt.Sprintf("%.4g [%.4g, %.4g]", v.Value, *v.Low, *v.High)
+	}
+	for _, p := range of.Baseline.Periods {
+		if want := "\n" + p.Period + " " + say(p.Hazard) + " " + say(p.Survival) + "\n"; !strings.Contains(shown, want) {
+			t.Errorf("no %q in\n%s", want, shown)
 		}
 	}
 }
