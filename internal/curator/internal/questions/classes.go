@@ -104,6 +104,13 @@ type Pointed struct {
 
 func (c *ClassFramed) at(p ClassPoint) Pointed { return Pointed{c.r.in(), c.k, p} }
 
+// on has as many classes as there are scores: a number of them that was damaged on its way ends the question here, by the bound of a slice, and not
+// where there would be room for so many.
+func (q *Pointed) on(s *Sums) *Framed {
+	_, _ = q.At.U[:q.Classes], q.At.B[:q.Classes]
+	return q.InFrame.on(s)
+}
+
 // scores adds what add adds of a tile, given the scores at the point, class by class.
 func (q *Pointed) scores(r *Framed, add func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int)) rows.Adder {
 	t, ws, shifts := r.s.t, make([][]float64, q.Classes), make([]float64, q.Classes)

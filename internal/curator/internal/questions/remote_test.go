@@ -509,6 +509,65 @@ func TestWorkersRefuseWhatPanics(t *testing.T) {
 	}
 }
 
+// A question may be damaged on its way, and says of what it asks how large it is: a worker makes no room for more than its rows and the question
+// itself have. Each of these would take 64 MiB and more.
+func TestWorkersMakeNoRoomForWhatIsntThere(t *testing.T) {
+	const n, many, limit = 700, 1 << 23, 1 << 25
+	f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), mat.NewDense(n, 3, nil), make([]float64, n))
+	var asked []byte
+	if _, err := NewRemote(ctx, f, encoding.NewIdentity(3, 1, false), overheard{here{t.TempDir()}, &asked}); err != nil {
+		t.Fatal(err)
+	}
+	frame := InFrame{Frame: Frame{Matrix: mat.NewDense(3, 1, []float64{1, 2, 3})}}
+	pointed := Pointed{frame, 2, ClassPoint{[][]float64{{1}, {2}}, []float64{0, 0}}}
+	sum := func() *asking {
+		return &asking{Labels: sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}, Of: &classNorms{pointed, []float64{2, 1}, ClassSlope{Clip: 1}}}
+	}
+	projected := func(kind string, k, d int) func(q *question, of *asking) {
+		return func(q *question, of *asking) {
+			q.Rows.Steps = []rows.Step{{Bound: 1, Map: &sketch.Spec{Kind: kind, K: k, D: d, Seed: 1}}}
+			of.Of = &combined{&gradient{W: make([]float64, 2), Clip: 1}}
+		}
+	}
+	for name, c := range map[string]struct {
+		spoil func(q *question, of *asking)
+		takes bool
+	}{
+		"nothing":               {func(*question, *asking) {}, true},
+		"a map":                 {projected("gaussian", 2, 3), true},
+		"a map of many columns": {projected("gaussian", 2, many), false},
+		"signs of many columns": {projected("hadamard", 2, many), false},
+		"a map to many":         {projected("gaussian", many, 3), false},
+		"maps one after another": {func(q *question, of *asking) {
+			projected("sparse", 2, 3)(q, of)
+			q.Rows.Steps = append(q.Rows.Steps, rows.Step{Bound: 1, Map: &sketch.Spec{Kind: "gaussian", K: 2, D: many}})
+		}, false},
+		"many classes": {func(_ *question, of *asking) { of.Of.(*classNorms).Classes = many }, false},
+		"many coordinates": {func(_ *question, of *asking) {
+			of.Of = &inCoordinates{Of: &framedGradient{OverFrame: OverFrame{frame}, U: []float64{1}, Slope: Slope{Clip: 1}}, Dim: many}
+		}, false},
+		"a confusion of many": {func(_ *question, of *asking) { q := confusion{pointed}; q.Classes = 1 << 13; of.Of = &q }, false},
+		"many persons":        {func(q *question, _ *asking) { q.Rows.Persons = math.MaxInt }, false},
+		"many rows":           {func(q *question, _ *asking) { q.Rows.First, q.Rows.Rows = 1, math.MaxInt }, false},
+	} {
+		m := decoded(t, asked)
+		q, of := m.Of.(*question), sum()
+		q.Asked = of
+		c.spoil(q, of)
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(m); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Reply(ctx, b.Bytes(), 0)
+		runtime.ReadMemStats(&after)
+		if made := after.TotalAlloc - before.TotalAlloc; made > limit || (err == nil) != c.takes {
+			t.Errorf("%s: %v, and room for %d bytes", name, err, made)
+		}
+	}
+}
+
 // Labels outside of a loss's domain, below whose ends no bound holds them, are refused wherever
 // they lie, and so are those that are no classes.
 func TestLabelsAreRefusedElsewhere(t *testing.T) {

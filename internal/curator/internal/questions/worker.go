@@ -73,6 +73,9 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 		return nil, err
 	}
 	c, k := q.Asked.Cut(t), t.Place.Task
+	if most := mostOf(t.Enc.Dim()); c.Width < 0 || c.Width > most {
+		return nil, check.Fail(check.ErrConfig, "numbers of a sum", c.Width, fmt.Sprintf("must lie between 0 and %d, for such rows", most))
+	}
 	first, last := c.Piece(piece, q.Pieces)
 	var sums []byte
 	err = t.Read(ctx, c, first, last, q.Asked.Add, func(sum []float64) {
@@ -82,6 +85,12 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 	})
 	reply := binary.LittleEndian.AppendUint64(nil, uint64(piece))
 	return append(binary.LittleEndian.AppendUint64(reply, uint64(k.Counted.Load())), sums...), err
+}
+
+// mostOf is how many numbers a sum of rows of so many features may have: as many as one of any rows, or as their second moments and more.
+func mostOf(dim int) int {
+	side := min(dim, math.MaxInt32) + 1
+	return max(mostNumbers, side*side)
 }
 
 // bind tells the question what it needs of each row, which is found when the rows are first read.
@@ -201,8 +210,11 @@ func openWorkerFile(of *sentFile) (*workerFile, error) {
 func (b *workerFile) rows(q *sentRows, first, n int) (*rows.Table, error) {
 	f := b.file
 	known := n == 0 || slices.Contains(f.Beside, rowfile.Share) || slices.Contains(f.Beside, rowfile.Weight) // of no rows nothing is asked
-	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !known || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
+	if first < 0 || n < 0 || first > f.Rows-n || q.Owned && !known || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
 		return nil, check.Fail(check.ErrConfig, "rows", nil, "must be the file's, with what is asked of them beside")
+	}
+	if err := rows.CheckSteps(b.table.Enc.Columns, q.Steps); err != nil {
+		return nil, err
 	}
 	t := *b.table
 	k := &rows.Task{Measured: t.Enc, Steps: q.Steps, Bounds: q.Bounds, Owned: q.Owned, Shifted: q.Shifted}

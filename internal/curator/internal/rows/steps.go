@@ -35,6 +35,29 @@ func EncodingAfter(e encoding.Encoding, steps []Step) encoding.Encoding {
 	return e
 }
 
+// CheckSteps refuses steps whose maps aren't of so many columns to no more: what a worker is sent may be damaged, and a map has room for
+// all its numbers.
+func CheckSteps(columns int, steps []Step) error {
+	for _, s := range steps {
+		if s.ByRows > 0 || s.Map == nil {
+			continue
+		}
+		if err := s.fits(columns); err != nil {
+			return err
+		}
+		columns = s.Map.K
+	}
+	return nil
+}
+
+// fits refuses a map that isn't of so many columns, before it is made.
+func (s Step) fits(columns int) error {
+	if s.Map.D != columns || s.Map.K < 1 || s.Map.K > columns {
+		return check.Fail(check.ErrConfig, "map", fmt.Sprintf("%d of %d columns", s.Map.K, s.Map.D), fmt.Sprintf("must be of the rows' %d columns, to no more", columns))
+	}
+	return nil
+}
+
 // projections are those that this process made last.
 var projections Cache[sketch.Map]
 
@@ -54,12 +77,12 @@ func (s Step) of(p *Table) (*Table, error) {
 	if s.Map == nil {
 		return p.Rebound(s.Bound, s.Constant), nil
 	}
+	if err := s.fits(p.Enc.Columns); err != nil {
+		return nil, err
+	}
 	phi, err := projections.Get(context.Background(), fmt.Sprint(*s.Map), 4, s.Map.Map)
 	if err != nil {
 		return nil, err
-	}
-	if _, d := phi.Dims(); d != p.Enc.Columns {
-		return nil, check.Fail(check.ErrConfig, "map", d, "must be for the rows' columns")
 	}
 	n, k, images := len(p.Length), s.Map.K, projected{p, phi}
 	data := make([]float64, n*k)
