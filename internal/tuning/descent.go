@@ -87,7 +87,7 @@ const (
 	StepsFrom = 30
 	// StepsMore: steps more for n·μ larger by a factor of StepsFrom. Origin not recorded.
 	StepsMore = 18
-	// MostSteps: steps at most. Origin not recorded.
+	// MostSteps: steps at most. Tuned: see docs/tuning.md.
 	MostSteps = 33
 	// Ridge: ridge over (d_eff/nμ)² and the curvature. Origin not recorded.
 	Ridge = 32.0
