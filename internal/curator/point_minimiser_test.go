@@ -83,7 +83,7 @@ func TestDescendByLoop(t *testing.T) {
 	const n, radius = 8, 0.6
 	for _, loss := range every {
 		for _, size := range []float64{1e-18, 0.2, 1e9} {
-			for _, steps := range []int{1, 7, 40} {
+			for _, steps := range []int{1, 7, 101} {
 				r := rand.New(rand.NewPCG(9, 10))
 				s, worst := newSample(r, n, 3, loss.Labels()), 0.0
 				d := s.open(t, false)

@@ -393,6 +393,32 @@ func TestSingleKeepsWeights(t *testing.T) {
 	}
 }
 
+// However many rows a person has, and up to how many count, the one that is taken counts what all of them did together, to the
+// last step of shares for each of them.
+func TestSingleCountsForAll(t *testing.T) {
+	const step = 1.0 / (1 << 20)
+	for _, n := range []int{1, 2, 3, 63, 64, 65, 99, 100, 101, 127, 128, 129, 255, 256, 257, 999, 1000, 1001} {
+		x := mat.NewDense(n+1, 1, nil)
+		of, weights := make([]int, n+1), slices.Repeat([]float64{0.75}, n+1)
+		of[n] = 1
+		for _, most := range []int{n, n + 1} {
+			table, _, err := rows.Own(mustTable(t, x, encoding.NewIdentity(1, 1, false)), rows.Owners{Persons: of, Count: 2, Most: most, Weights: weights, Heavy: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			single, _ := rows.Single(table)
+			for _, share := range single.Persons.Shares {
+				if share > 0.75 || share < 0.75-float64(n)*step {
+					t.Errorf("of %d rows, of which %d count, one counts %g, want %g", n, most, share, 0.75)
+				}
+			}
+			if len(single.Persons.Shares) != 2 {
+				t.Errorf("%d shares of 2 persons", len(single.Persons.Shares))
+			}
+		}
+	}
+}
+
 // A person whose offset goes from one end of the range to the other moves the totals by all that
 // is declared, but for rounding; one who goes from weight 0 to an end, by less.
 func TestTotalsMoveAsDeclared(t *testing.T) {
