@@ -224,6 +224,12 @@ func faultyAnswers(bits int) map[string]func(answers [][]uint64, message []byte)
 			}
 			return a
 		}
+		all[name+", resealed"] = func(a answers, m []byte) answers {
+			for k := range a {
+				a[k] = resealed(change(a[k]), m)
+			}
+			return a
+		}
 	}
 	cut("an integer fewer", func(of []uint64) []uint64 { return of[:len(of)-1] })
 	cut("an integer more", func(of []uint64) []uint64 { return append(of, 0) })
