@@ -32,9 +32,10 @@ func TestChooseRefuses(t *testing.T) {
 		x   *Ranking
 		why string
 	}{
-		"another ε":  {newRanking(t, rows, mechanisms.Exponential{Epsilon: 2}), "by this mechanism"},
-		"other rows": {newRanking(t, NewRows(), halving), "other rows"},
-		"nothing":    {nil, "a ranking"},
+		"a larger ε":  {newRanking(t, rows, mechanisms.Exponential{Epsilon: 2 * halving.Epsilon}), "by this mechanism"},
+		"a smaller ε": {newRanking(t, rows, mechanisms.Exponential{Epsilon: halving.Epsilon / 2}), "by this mechanism"},
+		"other rows":  {newRanking(t, NewRows(), halving), "other rows"},
+		"nothing":     {nil, "a ranking"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := a.Choose(c.x)
