@@ -519,3 +519,63 @@ func TestLawAddsUp(t *testing.T) {
 		}
 	}
 }
+
+// Where more than one in tuning.ManyDrowned of any number of directions are drowned, and not where it is exactly that many, what noise hides
+// may be as much as the variance, and then nothing is determined.
+func TestDrownedDirectionsAreCounted(t *testing.T) {
+	for dim := 2; dim <= 20; dim++ {
+		for drowned := 1; drowned < dim; drowned++ {
+			l := &Law{Covariance: mat.NewSymDense(dim, nil), Inverse: mat.NewSymDense(dim, nil), Hessian: 0.1, Hidden: 1, Seen: 1, Curved: 1}
+			c := make([]float64, dim)
+			c[dim-1] = 1
+			for j := range dim {
+				l.Inverse.SetSym(j, j, 1)
+				l.Covariance.SetSym(j, j, 0.9*float64(drowned)*0.01/2) // less than noise hides of 1
+			}
+			for k := range drowned {
+				direction := make([]float64, dim)
+				direction[k] = 1
+				l.Drowned = append(l.Drowned, direction)
+			}
+			if got, want := l.Determines(c), tuning.ManyDrowned*drowned <= dim; got != want {
+				t.Errorf("%d of %d directions are drowned: determined is %v", drowned, dim, got)
+			}
+		}
+	}
+}
+
+// A direction is hidden where its curvature and the floor are less than half of what coordinates were made for, and than its part of what a bound cut
+// off: on both sides of either, and in whichever direction. Negative curvature stays.
+func TestHiddenDirectionsByDefinition(t *testing.T) {
+	const floor, cut = 0.01, 0.9
+	made := curvature{floor: floor}
+	made.spectrum, _ = linalg.Decompose(mat.NewDiagDense(3, []float64{0.4, 0.8, 0.2}))
+	for k, half := range []float64{0.2, 0.4, 0.1} {
+		for _, c := range []struct{ value, cut float64 }{
+			{half - floor - 1e-6, cut}, {half - floor + 1e-6, cut}, {1.5*half - floor, cut}, {-1e-3, cut}, {half/2 - floor - 1e-6, 3 * half / 2}, {half/2 - floor + 1e-6, 3 * half / 2},
+		} {
+			values := []float64{2, 2, 2}
+			values[k] = c.value
+			v := curvature{floor: floor, hessian: noisy{m: mat.NewSymDense(3, []float64{values[0], 0, 0, 0, values[1], 0, 0, 0, values[2]})}}
+			if err := v.invert(); err != nil {
+				t.Fatal(err)
+			}
+			if err := v.hide(made, c.cut); err != nil {
+				t.Fatal(err)
+			}
+			hidden := c.value+floor < half && c.value+floor < c.cut/3
+			if got := len(v.hidden) == 1; got != hidden || hidden && math.Abs(math.Abs(v.hidden[0][k])-1) > 1e-12 {
+				t.Errorf("a curvature of %g beside %g and %g: hidden %v, want %v", c.value, half, c.cut/3, v.hidden, hidden)
+			}
+			want := slices.Clone(values)
+			if hidden {
+				want[k] = math.Min(0, c.value)
+			}
+			for j := range want {
+				if got := v.hessian.m.At(j, j); math.Abs(got-want[j]) > 1e-12 {
+					t.Errorf("a curvature of %g in direction %d becomes %g, want %g", values[j], j, got, want[j])
+				}
+			}
+		}
+	}
+}

@@ -75,13 +75,15 @@ func TestRegressWithoutNoise(t *testing.T) {
 }
 
 // A regression's law is made of the noise of moments, of what rows scatter by and of what rows that were scaled down may change: each
-// computed once more by plain loops, where columns are coordinates, without noise, with it, and with rows that are far out.
+// computed once more by plain loops, where columns are coordinates, without noise, with it, and with rows that are far out; and where fourth moments
+// are beyond second ones along each direction, along one, along none, and so small that nothing is longer where residuals are large.
 func TestRegressTermByTerm(t *testing.T) {
 	const n = 200.0
 	in := []int{0, 1, 3} // of two columns, the response and the constant
 	second := [4][4]float64{{1.5 * n, 0.4 * n, 0.9 * n, 0}, {0.4 * n, 0.8 * n, -0.3 * n, 0}, {0.9 * n, -0.3 * n, 5 * n, 1.2 * n}, {0, 0, 1.2 * n, n}}
 	fourth := [3][3]float64{{19 * n, 2 * n, n}, {2 * n, 13 * n, -n}, {n, -n, 70 * n}}
-	for _, c := range []struct{ noise, far float64 }{{0, 0}, {6, 0}, {6, 0.3}, {0, 0.3}} {
+	beyond := map[int]bool{} // along how many directions
+	for _, c := range []struct{ noise, far, times float64 }{{0, 0, 1}, {6, 0, 1}, {6, 0.3, 1}, {0, 0.3, 1}, {0, 0.3, 0.75}, {0, 0, 0.6}, {6, 0.3, 0.5}, {0, 0.3, 0.4}, {0, 0.3, 0.1}} {
 		m := &Moments{Second: mat.NewSymDense(4, nil), Fourth: mat.NewSymDense(3, nil), Noise: c.noise, Far: c.far, Columns: mat.DenseCopyOf(linalg.Identity(4))}
 		trace := 0.0
 		for i := range 4 {
@@ -89,7 +91,7 @@ func TestRegressTermByTerm(t *testing.T) {
 			for j := i; j < 4; j++ {
 				m.Second.SetSym(i, j, second[i][j])
 				if j < 3 {
-					m.Fourth.SetSym(i, j, fourth[i][j])
+					m.Fourth.SetSym(i, j, c.times*fourth[i][j])
 				}
 			}
 		}
@@ -103,7 +105,7 @@ func TestRegressTermByTerm(t *testing.T) {
 			for j, b := range in {
 				hessian[i][j] = second[a][b] / n
 				if a < 3 && b < 3 {
-					moments[i][j] = fourth[a][b] / mean / n
+					moments[i][j] = c.times * fourth[a][b] / mean / n
 				}
 			}
 		}
@@ -121,20 +123,26 @@ func TestRegressTermByTerm(t *testing.T) {
 				square += v * w * second[i][j] / n
 				if i < 3 && j < 3 {
 					features += v * w * second[i][j]
-					large += v * w * fourth[i][j]
+					large += v * w * c.times * fourth[i][j]
 				}
 			}
 		}
-		longer, noise := large/mean/features, c.noise/n
+		longer, noise := math.Max(1, large/mean/features), c.noise/n
 		var want, scatter, shaken [3][3]float64
 		for i, a := range in {
 			for j, b := range in {
-				scatter[i][j] = longer * moments[i][j] // which is more than the Hessian has, in columns
+				scatter[i][j] = longer*moments[i][j] - hessian[i][j]
 				shaken[i][j] = residual[a] * residual[b]
 			}
 			shaken[i][i] += length
 		}
-		scatter[2][2] = 1
+		directions := positive(&scatter)
+		beyond[directions] = true
+		for i := range 3 {
+			for j := range 3 {
+				scatter[i][j] += hessian[i][j]
+			}
+		}
 		sampling, ofNoise, along := times(times(inverse, scatter), inverse), times(times(inverse, shaken), inverse), times(inverse, moments)
 		for i := range 3 {
 			for j := range 3 {
@@ -157,10 +165,36 @@ func TestRegressTermByTerm(t *testing.T) {
 				t.Errorf("noise %g, far %g: weight %d is %g, want %g", c.noise, c.far, i, fit.Weights[i], -residual[a])
 			}
 		}
-		if longer < 1.1 || l.Hessian != noise || len(l.Drowned) > 0 || math.Abs(fit.Residual-square) > 1e-12 || math.Abs(fit.Total-(5-1.2*1.2)) > 1e-12 {
+		if (longer > 1) != (c.times > 0.3) || l.Hessian != noise || len(l.Drowned) > 0 || math.Abs(fit.Residual-square) > 1e-12 || math.Abs(fit.Total-(5-1.2*1.2)) > 1e-12 {
 			t.Errorf("longer %g, noise %g, %d drowned, residuals %g of %g, want %g", longer, l.Hessian, len(l.Drowned), fit.Residual, fit.Total, square)
 		}
 	}
+	if len(beyond) != 3 {
+		t.Errorf("moments are beyond along %v directions, want 0, 1 and 2", beyond)
+	}
+}
+
+// positive leaves of a matrix, whose last row and column are nothing and less, what it has along directions of positive eigenvalues, and returns
+// how many these are.
+func positive(m *[3][3]float64) (directions int) {
+	m[2][2] = 0
+	a, b, c := m[0][0], m[0][1], m[1][1]
+	root := math.Sqrt((a-c)*(a-c)/4 + b*b)
+	high, low := (a+c)/2+root, (a+c)/2-root
+	switch {
+	case low > 0:
+		return 2
+	case high > 0: // high times the projection (M − low)/(high − low)
+		for i := range 2 {
+			m[i][i] -= low
+			for j := range 2 {
+				m[i][j] *= high / (high - low)
+			}
+		}
+		return 1
+	}
+	*m = [3][3]float64{}
+	return 0
 }
 
 // With noise, and errors of uneven variance, intervals hold the coefficients: 300 trials of 4 numbers, whose share has a standard
