@@ -22,7 +22,7 @@ const (
 		"TestFramedMatchesItsDefinition|TestPartiesSensitivity|TestCoordinatesSensitivity|TestLogisticAtOnce)$"
 	slowNoise = "^(TestSpendingIsOneStep|TestAccountantsAreFilters|TestEqualSensitivitySelectionIsPrivate|TestReferenceProfiles|TestRankingFollowsTheLaw|" +
 		"TestGeneralizedIsPrivate|TestPartsOnlyAdd|TestGivingBack|.*IsExact|TestHostileTrees|TestNoisyMinLawWithTies|TestSelectionLaws)$"
-	slowCurves = "^(TestWorkIsBounded|TestObjectivesCompose|TestTransformDominatesDirectSums|TestObjectiveAudit|TestGroupsAcrossParallelParts|" +
+	slowCurves = "^(TestWorkIsBounded|TestObjectivesCompose|TestTransformDominatesDirectSums|TestObjectiveAudit|TestEachReleaseCosts|TestGroupsAcrossParallelParts|" +
 		"TestObjectiveAgainstExactDensities|TestRatioForShares|TestNoisyObjectiveEverywhere|TestPureWithGaussianClosedForm|TestPowersOfGaussians)$"
 )
 
