@@ -84,14 +84,20 @@ func shifted(m *Model, by float64) *Model {
 }
 
 // A prior of the same law is worth much where the budget is small; one that is turned, or too long, costs little more than what weighs
-// it. What all classes share says nothing. Losses are means over seeds, which don't change: no chance is left.
+// it, which is nothing where labels alone are private. What all classes share says nothing. Losses are means over seeds, which don't change:
+// no chance is left.
 func TestPriorIsWeighed(t *testing.T) {
-	for _, classes := range []int{0, 3} {
-		rows, score, prior := ofClassesAndPriors(t, 3000, 8, classes)
+	for _, c := range []struct {
+		classes     int
+		budget      Budget
+		worth, cost float64
+		long        float64 // what one that is too long is worth less than the right one
+	}{{0, GDP(0.05), 0.01, 0.02, 0.1}, {3, GDP(0.05), 0.01, 0.02, 0.1}, {0, GDP(0.02).LabelsOnly(), 0.01, 0.003, 0.01}, {3, GDP(0.02).LabelsOnly(), 0.01, 0.003, 0.01}} {
+		rows, score, prior := ofClassesAndPriors(t, 3000, 8, c.classes)
 		mean := func(prior *Model) (sum float64) {
 			const seeds = 12
 			for seed := range uint64(seeds) {
-				m, err := Auto(t.Context(), rows, Problem{Loss: losses.Logistic{}, Classes: classes, Prior: prior}, GDP(0.05), &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+				m, err := Auto(t.Context(), rows, Problem{Loss: losses.Logistic{}, Classes: c.classes, Prior: prior}, c.budget, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -100,9 +106,9 @@ func TestPriorIsWeighed(t *testing.T) {
 			return sum
 		}
 		without, with, turned, long, shared := mean(nil), mean(prior), mean(times(prior, -1)), mean(times(prior, 30)), mean(shifted(prior, 3))
-		t.Logf("%d classes: the prior alone %.3f; without it %.3f, with it %.3f, turned %.3f, 30 times as long %.3f, shifted %.3f", classes, score(prior), without, with, turned, long, shared)
-		if !(with < without-0.01 && turned < without+0.02 && long < without+0.02 && (classes == 0 || math.Abs(shared-with) < 1e-3)) {
-			t.Errorf("%d classes: without a prior %.3f, with it %.3f, with it turned %.3f, 30 times as long %.3f, shifted %.3f", classes, without, with, turned, long, shared)
+		t.Logf("%v, %d classes: the prior alone %.3f; without it %.4f, with it %.4f, turned %.4f, 30 times as long %.4f, shifted %.4f", c.budget, c.classes, score(prior), without, with, turned, long, shared)
+		if !(with < without-c.worth && long < with+c.long && turned < without+c.cost && long < without+c.cost && (c.classes == 0 || math.Abs(shared-with) < 1e-3)) {
+			t.Errorf("%v, %d classes: without a prior %.3f, with it %.3f, with it turned %.3f, 30 times as long %.3f, shifted %.3f", c.budget, c.classes, without, with, turned, long, shared)
 		}
 	}
 }
@@ -110,18 +116,60 @@ func TestPriorIsWeighed(t *testing.T) {
 // Where noise vanishes the prior says nothing.
 func TestPriorVanishes(t *testing.T) {
 	rows, _, prior := ofClassesAndPriors(t, 2000, 4, 0)
-	fit := func(prior *Model) []float64 {
-		m, err := Auto(t.Context(), rows, Problem{Loss: losses.Logistic{}, Prior: prior}, GDP(1e7), &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+	for _, c := range []struct {
+		budget Budget
+		near   float64
+	}{{GDP(1e7), 1e-3}, {GDP(1e7).LabelsOnly(), 0.05}} { // where a law of weights stays that is found from labels, a tenth of a standard error of theirs
+		fit := func(prior *Model) []float64 {
+			m, err := Auto(t.Context(), rows, Problem{Loss: losses.Logistic{}, Prior: prior}, c.budget, &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.Weights()[0]
+		}
+		a := fit(nil)
+		for _, by := range []float64{-2, 1000} {
+			if b := fit(times(prior, by)); floats.Distance(a, b, math.Inf(1)) > c.near {
+				t.Errorf("%v: weights %v with a prior %g times as long, %v without", c.budget, b, by, a)
+			}
+		}
+	}
+}
+
+// Where labels alone are private a prior's weight of what no row has is kept, and changes no score of a row's.
+func TestPriorOfWhatNoRowHas(t *testing.T) {
+	_, _, prior := ofClassesAndPriors(t, 500, 4, 0)
+	r, x, y := rand.New(rand.NewPCG(8, 8)), mat.NewDense(500, 4, nil), make([]float64, 500)
+	for i := range y {
+		x.SetRow(i, []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), 2}) // the last column doesn't vary
+		if floats.Dot(x.RawRowView(i)[:3], prior.weights[0][:3])+r.NormFloat64() > 0 {
+			y[i] = 1
+		}
+	}
+	still, err := NewDataset(x, y, Bounds{Feature: 6, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func(last float64) []float64 {
+		of := times(prior, 1)
+		of.weights[0][3] = last
+		m, err := Auto(t.Context(), still, Problem{Loss: losses.Logistic{}, Prior: of}, GDP(1).LabelsOnly(), &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return m.Weights()[0]
 	}
-	a := fit(nil)
-	for _, by := range []float64{-2, 1000} {
-		if b := fit(times(prior, by)); floats.Distance(a, b, math.Inf(1)) > 1e-3 {
-			t.Errorf("weights %v with a prior %g times as long, %v without", b, by, a)
+	a, b := fit(0), fit(6)
+	if !(b[3] > 0 && math.Abs(a[3]) < 1e-12) {
+		t.Errorf("the weight of a column that doesn't vary is %g and %g where a prior's is 0 and 6", a[3], b[3])
+	}
+	for j := range 3 {
+		if math.Abs(a[j]-b[j]) > 1e-12 {
+			t.Errorf("weight %d is %g and %g: a column that doesn't vary changes it", j, a[j], b[j])
 		}
+	}
+	if before, after := a[4]+2*a[3], b[4]+2*b[3]; math.Abs(before-after) > 1e-12 {
+		t.Errorf("what rows have in common scores %g and %g", before, after)
 	}
 }
 
@@ -150,7 +198,7 @@ func TestPriorRefused(t *testing.T) {
 		"for classes":        {rows, Problem{Loss: logistic, Classes: 3, Prior: prior}, gdp, AutoConfig{}, ErrConfig},
 		"another link":       {rows, Problem{Loss: losses.Probit{}, Prior: prior}, gdp, AutoConfig{}, ErrConfig},
 		"other facts":        {other, Problem{Loss: logistic, Prior: prior}, gdp, AutoConfig{}, ErrSchema},
-		"labels only":        {rows, Problem{Loss: logistic, Prior: prior}, gdp.LabelsOnly(), AutoConfig{}, ErrConfig},
+		"labels, classes":    {rows, Problem{Loss: logistic, Prior: three}, gdp.LabelsOnly(), AutoConfig{}, ErrConfig},
 		"huge":               {rows, Problem{Loss: logistic, Prior: times(prior, 1e15)}, gdp, AutoConfig{}, ErrBound},
 		"intercept":          {rows, Problem{Loss: logistic, Prior: shifted(prior, 1e14)}, gdp, AutoConfig{}, ErrBound},
 		"one against rest":   {rows, Problem{Loss: logistic, Classes: 3, Prior: against}, gdp, AutoConfig{}, ErrConfig},

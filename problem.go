@@ -199,8 +199,8 @@ type Problem struct {
 	Radius float64
 	// Prior, where it isn't nil, is a public model of the same columns, ranges and levels: of rows that nobody protects, or a
 	// released one of another year. [StandardisedGD], [Softmax], [Auto] where it is one of these, and [Infer] of one score
-	// begin there instead of at the constant model, as far as the rows agree; see StandardisedGD. Others refuse it, and all do under
-	// [Budget.LabelsOnly]. Whoever gives a model of protected rows has to add up both ledgers.
+	// begin there instead of at the constant model, as far as the rows agree; see StandardisedGD. Others refuse it.
+	// Whoever gives a model of protected rows has to add up both ledgers.
 	Prior *Model
 }
 
@@ -296,16 +296,13 @@ func (p Problem) isOfClasses(s Shape) error {
 }
 
 // prior are the weights of the public model as descents have them, of each score: real labels' less the middle of their range.
-func (p Problem) prior(s Shape, labelsOnly bool) ([][]float64, error) {
+func (p Problem) prior(s Shape) ([][]float64, error) {
 	m := p.Prior
 	if m == nil {
 		return nil, nil
 	}
 	if err := m.usable(); err != nil {
 		return nil, err
-	}
-	if labelsOnly {
-		return nil, check.Fail(ErrConfig, "Problem.Prior", nil, "must be nil under a budget of labels only")
 	}
 	if estimates(p.Loss) {
 		return nil, check.Fail(ErrConfig, "Problem.Prior", nil, "must be nil where thresholds are to be estimated")

@@ -59,7 +59,7 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if s.features() > estimate.MostFeatures {
 		return nil, check.Fail(ErrShape, "features", s.features(), fmt.Sprintf("must be at most %d", estimate.MostFeatures))
 	}
-	prior, err := p.prior(s, b.labelsOnly)
+	prior, err := p.prior(s)
 	if err != nil {
 		return nil, err
 	}

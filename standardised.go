@@ -102,7 +102,9 @@ type StandardisedGDConfig struct{}
 //
 // Under [Budget.LabelsOnly], of classes and real labels, other releases are made, for neighbours that differ in one label: the sum of
 // labels' statistics, held to ±B, of rows that are cut to a norm K, of the sensitivity 2BK, histograms of them, and the labels' mean
-// (internal/labelsonly).
+// (internal/labelsonly). A Problem.Prior has no release of its own there: weights have a law about k times the prior's, after its scores were
+// shortened to vary by 3 at most, or as much as real labels can, and k, 1 ± ½ beforehand, and the law's variance are those that make the sums
+// likeliest; k is 0 where these are likelier if weights have nothing to do with the prior. Along what no row varies in the model has k times the prior's weights.
 //
 // # Parameters
 //
@@ -185,7 +187,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	if err := p.oneScore(); err != nil {
 		return nil, err
 	}
-	prior, err := p.prior(s, b.labelsOnly)
+	prior, err := p.prior(s)
 	if err != nil {
 		return nil, err
 	}

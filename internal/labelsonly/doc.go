@@ -14,6 +14,10 @@
 // the penalty found from what was released. As rows grow it tends to the minimiser of the loss; with few rows it stays drawn, whatever the
 // budget is.
 //
+// A public model that the problem names is where weights are drawn to in place of 0: their law is about its weights times a number k, which is
+// 1 give or take ½ beforehand, and k is found with the variance, or is 0 where labels are likelier without the model. They are asked nothing for it. Models whose scores vary by more
+// than labels tell are shortened first, and what no row varies along is left at k times the model's.
+//
 // # Privacy
 //
 // Neighbours differ in the label of one row. All releases are Gaussian, from one pool of μ, as those of package estimate: each takes a share of

@@ -34,6 +34,7 @@ type fit struct {
 	space  *space
 	labels estimate.Labels
 	family family
+	public public
 	in     *curator.Framed
 	of     *curator.ClassFramed // where there are several classes
 	kept   float64              // of μ², that isn't for sums
@@ -57,7 +58,7 @@ func Fit(p estimate.Problem, t estimate.Task) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.weights(at.theta), nil
+	return x.weights(at.theta, at.times, 0), nil
 }
 
 // FitClasses is those of each class.
@@ -76,7 +77,7 @@ func FitClasses(p estimate.Problem, t estimate.Task, classes *curator.Classes) (
 		for c, v := range x.family.(several).contrasts.RawRowView(k) {
 			floats.AddScaled(theta, v, at.theta[c*dim:(c+1)*dim])
 		}
-		list[k] = x.weights(theta)
+		list[k] = x.weights(theta, at.times, k)
 	}
 	return list, nil
 }
@@ -108,6 +109,7 @@ func begin(p estimate.Problem, t estimate.Task, classes *curator.Classes, kept, 
 	}
 	x.kept = kept * run.Pool.Left
 	x.family = x.familyOf(p)
+	x.public = newPublic(x.space, x.family, p.Prior, largestOf(x.family, p))
 	return x, nil, x.chooseCut()
 }
 
@@ -121,9 +123,14 @@ func (x *fit) familyOf(p estimate.Problem) family {
 	return twoClasses{}
 }
 
-// weights are those of encoded rows.
-func (x *fit) weights(theta []float64) []float64 {
+// weights are those of encoded rows, of a score's point, and of a public model's times its number along which no row varies.
+func (x *fit) weights(theta []float64, times float64, score int) []float64 {
 	w, b := x.space.weights(theta)
+	if x.public.rest != nil {
+		rest := x.public.rest[score]
+		floats.AddScaled(w, times, rest)
+		b -= times * floats.Dot(rest, x.space.centre)
+	}
 	if x.space.constant {
 		w = append(w, b)
 	}
@@ -154,7 +161,7 @@ func (x *fit) estimate() (*state, observation, error) {
 		return nil, o, err
 	}
 	floats.Scale(-1, o.sum)
-	at, err := x.space.solve(x.family, o, x.start(), x.start())
+	at, err := x.space.solve(x.family, o, x.belief(x.start()), x.start())
 	return at, o, err
 }
 

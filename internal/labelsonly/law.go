@@ -43,7 +43,7 @@ func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
 		return nil, nil, err
 	}
 	if scatter == nil { // numbers that don't hold it
-		return x.weights(mode.theta), nil, nil
+		return x.weights(mode.theta, mode.times, 0), nil, nil
 	}
 	if x.cutOff > 0 {
 		if err := x.addCutOff(scatter); err != nil {
@@ -52,16 +52,17 @@ func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
 	}
 	e, ok := x.step(mode, o, scatter)
 	if !ok {
-		return x.weights(mode.theta), nil, nil
+		return x.weights(mode.theta, mode.times, 0), nil, nil
 	}
 	l, err := x.law(e)
-	return x.weights(e.theta), l, err
+	return x.weights(e.theta, e.times, 0), l, err
 }
 
 // estimated is a point, the inverse of slopes that led there, and the covariance of its error, of which what rows that count less may
 // change is a part.
 type estimated struct {
 	theta                       []float64
+	times                       float64 // a public point's number
 	inverse, covariance, missed *mat.SymDense
 }
 
@@ -77,7 +78,7 @@ func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimat
 	floats.Sub(left, mode.mean)
 	moved := mat.NewVecDense(n, nil)
 	moved.MulVec(e.inverse, mat.NewVecDense(n, left))
-	e.theta = slices.Clone(mode.theta)
+	e.theta, e.times = slices.Clone(mode.theta), mode.times
 	floats.Add(e.theta, moved.RawVector().Data)
 	for j := range n {
 		scatter.SetSym(j, j, scatter.At(j, j)+o.noise*o.noise)
@@ -85,7 +86,7 @@ func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimat
 	e.covariance, e.missed = linalg.Sandwich(1, e.inverse, scatter), mat.NewSymDense(n, nil)
 	e.missed.ScaleSym(o.scale, x.missed)
 	e.covariance.AddSym(e.covariance, e.missed)
-	held := floats.Norm(x.weights(e.theta), math.Inf(1)) < check.MaxScale
+	held := floats.Norm(x.weights(e.theta, e.times, 0), math.Inf(1)) < check.MaxScale
 	return e, held && !x.hidden(mode, e.covariance, moved)
 }
 

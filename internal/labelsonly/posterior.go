@@ -10,16 +10,25 @@ import (
 	"github.com/dpglm/dpglm/internal/tuning"
 )
 
-// posterior is what an observation tells of a point near a state: with independent normal weights of a variance of
-// τ² times their prior's, whose likeliest τ² it finds.
+// belief is what is held of a point beforehand: coordinates are normal and independent about 0, or about a public point times a number
+// that is 1 give or take tuning.PriorDoubt, or 0, as labels tell, with variances of which they tell the scale; but constants.
+type belief struct {
+	variance  []float64 // +Inf of constants
+	constants []float64 // where these are likely
+	public    []float64 // or nil; 0 of constants
+}
+
+// posterior is what an observation tells of a point near a state: with the belief's variances times τ², whose likeliest value it finds.
 type posterior struct {
 	root      *mat.TriDense // of V, the sum's variance
 	residual  []float64     // V^(−½)(s − mean)
 	whitened  *mat.Dense    // V^(−½) times the slope
-	precision []float64     // 1/prior, 0 for constants
+	belief    belief
+	precision []float64 // one over its variances, 0 for constants
+	evidence  evidence
 	square    float64       // τ²
+	times     float64       // the public point's number
 	constant  float64       // precision of constants
-	start     []float64     // where these are likely
 	inverse   *mat.Cholesky // of the information, once it is asked for
 }
 
@@ -32,7 +41,7 @@ const (
 )
 
 // newPosterior linearises at a state; false where the observation's variance isn't one.
-func newPosterior(s *state, o observation, prior, start []float64) (*posterior, bool) {
+func newPosterior(s *state, o observation, of belief) (*posterior, bool) {
 	all := len(s.theta)
 	v := mat.NewSymDense(all, nil)
 	for i := range all {
@@ -47,12 +56,12 @@ func newPosterior(s *state, o observation, prior, start []float64) (*posterior, 
 	}
 	var lower mat.TriDense
 	root.LTo(&lower)
-	p := &posterior{root: &lower, residual: slices.Clone(o.sum), whitened: mat.DenseCopyOf(s.slope), precision: make([]float64, all)}
-	p.start, p.constant = start, 1/math.Pow(tuning.ConstantOff*o.unit, 2)
+	p := &posterior{root: &lower, residual: slices.Clone(o.sum), whitened: mat.DenseCopyOf(s.slope), belief: of, precision: make([]float64, all)}
+	p.constant = 1 / math.Pow(tuning.ConstantOff*o.unit, 2)
 	floats.Sub(p.residual, s.mean)
 	p.residual = p.whiten(p.residual)
-	for j, of := range prior {
-		p.precision[j] = 1 / of
+	for j, v := range of.variance {
+		p.precision[j] = 1 / v
 	}
 	if lower.SolveTo(p.whitened, false, s.slope) != nil {
 		return nil, false
@@ -81,10 +90,14 @@ func (p *posterior) measure(theta, residual []float64) float64 {
 
 // pull is how strongly a coordinate is drawn, and from where.
 func (p *posterior) pull(j int) (precision, from float64) {
-	if of := p.precision[j]; of > 0 {
+	of := p.precision[j]
+	switch {
+	case of > 0 && p.belief.public != nil:
+		return of / p.square, p.times * p.belief.public[j]
+	case of > 0:
 		return of / p.square, 0
 	}
-	return p.constant, p.start[j]
+	return p.constant, p.belief.constants[j]
 }
 
 // ridge keeps a matrix that has a root in numbers that round.
@@ -96,7 +109,13 @@ func (p *posterior) likeliest(theta []float64, unit float64) bool {
 	target := mat.NewVecDense(all, nil) // as a line through 0 has it
 	target.MulVec(p.whitened, mat.NewVecDense(all, theta))
 	target.AddVec(target, mat.NewVecDense(all, p.residual))
-	scaled := p.withoutConstants(target)
+	held := []*mat.VecDense{target}
+	if p.belief.public != nil {
+		to := mat.NewVecDense(all, nil)
+		to.MulVec(p.whitened, mat.NewVecDense(all, p.belief.public))
+		held = append(held, to)
+	}
+	scaled := p.withoutConstants(held)
 	var gram mat.SymDense
 	gram.SymOuterK(1, scaled.T())
 	var e mat.EigenSym
@@ -105,26 +124,56 @@ func (p *posterior) likeliest(theta []float64, unit float64) bool {
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
-	var seen, along mat.VecDense
-	seen.MulVec(scaled.T(), target)
-	along.MulVec(vectors.T(), &seen)
-	values := e.Values(nil)
+	p.evidence = evidence{values: e.Values(nil)}
+	for _, v := range held {
+		var seen, along mat.VecDense
+		seen.MulVec(scaled.T(), v)
+		along.MulVec(vectors.T(), &seen)
+		p.evidence.along = append(p.evidence.along, along.RawVector().Data)
+		p.evidence.products = append(p.evidence.products, mat.Dot(v, held[len(held)-1]))
+	}
 	best := math.Inf(-1)
 	for l := leastLog; l <= mostLog; l += stepLog {
-		square, evidence := unit*unit*math.Exp(2*l), 0.0
-		for j, v := range values {
-			grown := 1 + square*math.Max(v, 0)
-			evidence -= math.Log(grown) - float64(square*along.AtVec(j)*along.AtVec(j))/grown
-		}
-		if evidence > best {
-			best, p.square = evidence, square
+		square := unit * unit * math.Exp(2*l)
+		if found, times := p.evidence.at(square); found > best {
+			best, p.square, p.times = found, square, times
 		}
 	}
 	return true
 }
 
-// withoutConstants is the whitened slope by weights of the variance 1; what constants explain is taken from it, and from a target.
-func (p *posterior) withoutConstants(target *mat.VecDense) *mat.Dense {
+// evidence is what an observation tells of τ², and of a public point's number beside it.
+type evidence struct {
+	values   []float64   // of slopes by weights of the variance 1
+	along    [][]float64 // the observation, and the public point's if there is one, along these's vectors
+	products []float64   // the two's, each with the last
+}
+
+// at is twice the logarithm of a τ²'s evidence, but for what depends on none, and the public point's number that is likeliest with it: 0 where
+// it is likelier still that weights have nothing to do with that point. Where there is none the number is 1.
+func (e evidence) at(square float64) (evidence, times float64) {
+	seen, public := e.along[0], e.along[len(e.along)-1]
+	of, by := e.products[0], e.products[len(e.products)-1]
+	for j, v := range e.values {
+		grown := 1 + square*math.Max(v, 0)
+		evidence -= math.Log(grown) - float64(square*seen[j]*seen[j])/grown
+		of -= float64(square*seen[j]*public[j]) / grown
+		by -= float64(square*public[j]*public[j]) / grown
+	}
+	if len(e.along) < 2 {
+		return evidence, 1
+	}
+	sure := 1 / (tuning.PriorDoubt * tuning.PriorDoubt)
+	of, by = of+sure, math.Max(by, 0)+sure
+	gain := of*of/by - sure - math.Log(by/sure) // over a law about 0
+	if gain > 0 {
+		return evidence + gain, of / by
+	}
+	return evidence, 0
+}
+
+// withoutConstants is the whitened slope by weights of the variance 1; what constants explain is taken from it, and from others.
+func (p *posterior) withoutConstants(others []*mat.VecDense) *mat.Dense {
 	scaled := mat.DenseCopyOf(p.whitened)
 	var flat []mat.Vector
 	for j, of := range p.precision {
@@ -144,7 +193,9 @@ func (p *posterior) withoutConstants(target *mat.VecDense) *mat.Dense {
 		column.(*mat.VecDense).Zero()
 	}
 	for _, f := range flat {
-		target.AddScaledVec(target, -mat.Dot(f, target), f)
+		for _, v := range others {
+			v.AddScaledVec(v, -mat.Dot(f, v), f)
+		}
 		var along mat.VecDense
 		along.MulVec(scaled.T(), f)
 		scaled.RankOne(scaled, -1, f, &along)

@@ -14,23 +14,23 @@ const (
 	halvings   = 12   // of a step that leads too far
 )
 
-// solve finds the mode of the weights, and the state there. In each round slopes are those at its beginning; from the third one on
+// solve finds the mode of the weights by a belief, and the state there. In each round slopes are those at its beginning; from the third one on
 // the prior's scale moves half of the way, in its logarithm, so that no two rounds alternate. Constants are likely to be near those of the constant model.
-func (x *space) solve(f family, o observation, constants, start []float64) (*state, error) {
-	prior := slices.Repeat(x.prior(), f.columns())
+func (x *space) solve(f family, o observation, of belief, start []float64) (*state, error) {
 	at, err := x.state(f, start)
 	last := 0.0
 	for round := range mostRounds {
 		if err != nil {
 			return nil, err
 		}
-		p, ok := newPosterior(at, o, prior, constants)
+		p, ok := newPosterior(at, o, of)
 		if !ok { // numbers that don't hold it
 			break
 		}
 		found := p.square
 		if round > 1 {
 			p.square = math.Sqrt(last * found)
+			_, p.times = p.evidence.at(p.square)
 		}
 		to, err := x.descend(f, o, at.theta, p)
 		if err != nil {
@@ -42,6 +42,7 @@ func (x *space) solve(f family, o observation, constants, start []float64) (*sta
 		if at, err = x.state(f, to); err != nil {
 			return nil, err
 		}
+		at.times = p.times
 		if moved < near && settled {
 			break
 		}

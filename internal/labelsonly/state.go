@@ -22,6 +22,7 @@ type state struct {
 	mean    []float64     // of the sum
 	slope   *mat.SymDense // its derivatives
 	scatter *mat.SymDense // its variance, but for the scale
+	times   float64       // a public point's number, once that is found; else 0
 }
 
 // told are a family's numbers for each row.
@@ -110,7 +111,7 @@ func (x *space) state(f family, theta []float64) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{theta, x.intoEach(sum[:len(w)], c), mat.NewSymDense(c*dim, nil), mat.NewSymDense(c*dim, nil)}
+	s := &state{theta: theta, mean: x.intoEach(sum[:len(w)], c), slope: mat.NewSymDense(c*dim, nil), scatter: mat.NewSymDense(c*dim, nil)}
 	sum = sum[len(w):]
 	for i := range c {
 		for j := i; j < c; j++ {

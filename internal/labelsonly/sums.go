@@ -57,7 +57,7 @@ func (x *fit) ofClasses() (*state, error) {
 			}
 		}
 	}
-	return x.space.solve(f, o, start, start)
+	return x.space.solve(f, o, x.belief(start), start)
 }
 
 // inTwo releases two sums: of labels less their mean, and of what the first one's estimate leaves.
@@ -80,7 +80,7 @@ func (x *fit) inTwo() (*state, observation, error) {
 		floats.AddScaled(all.sum, w/(weights+w), o.sum)
 		weights += w
 		all.noise, all.scale = 1/math.Sqrt(weights), o.scale
-		if s, err = x.space.solve(x.family, all, x.start(), at); err != nil {
+		if s, err = x.space.solve(x.family, all, x.belief(x.start()), at); err != nil {
 			return nil, all, err
 		}
 		at = s.theta

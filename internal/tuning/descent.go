@@ -75,6 +75,9 @@ const (
 	PriorSpreadPart = 0.2
 	// PriorDoubt: deviation of a prior's number on its line from 1. Tuned on sets of data, 27 November 2026.
 	PriorDoubt = 0.5
+	// PriorScores: standard deviation of log-odds by a prior at most, of two classes on average, where labels alone are private: longer ones are shortened
+	// beforehand. Tuned on made-up data, 28 November 2026.
+	PriorScores = 3.0
 	// PriorTop: score that the histogram begins at, or twice and so on as much up to rows' bound; of real labels it is their range.
 	// Tuned on sets of data, 27 November 2026.
 	PriorTop = 8.0

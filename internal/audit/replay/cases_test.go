@@ -173,7 +173,7 @@ func trials(t *testing.T) []*trial {
 			all = append(all, l.on(t, form, forms[form]))
 		}
 	}
-	return all
+	return append(all, labelPriors(t)...)
 }
 
 func allLearned() []learned {
