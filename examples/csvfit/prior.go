@@ -25,15 +25,13 @@ func (o *fitting) checkPrior() error {
 	if path == "" {
 		return nil
 	}
-	switch facts := o.source.Facts(); {
+	switch {
 	case o.public != "" && o.begin != "":
 		return task.Usage("-public and -prior both say where to begin: leave one out")
 	case !slices.Contains(beginners, o.method):
 		return task.Usage("-%s is for -method auto, standardised, softmax or infer: leave it out for %s", flag, o.method)
 	case o.method == "infer" && o.source.Classes > 0:
 		return task.Usage("-%s is for one score, and -method infer has several here: leave one out", flag)
-	case facts != nil && facts.Private != nil:
-		return task.Usage(`-%s is for rows that are protected whole, and the schema has "private": leave one out`, flag)
 	case o.public != "" && sameFile(path, o.source.Path):
 		return task.Usage("-public %s is the file of -data: rows that are protected can't be public; leave it out", path)
 	}

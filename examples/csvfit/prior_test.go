@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -58,5 +59,35 @@ func TestBeginsAtPublicModel(t *testing.T) {
 		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
+	}
+}
+
+// Where labels alone are private a fit begins at a public model, too.
+func TestPublicModelWhereLabelsArePrivate(t *testing.T) {
+	data, public := people(t, 2000), people(t, 300)
+	facts := write(t, "labels.json", strings.Replace(read(t, schema(t, "rich", rich)), `"label": "rich"`, `"label": "rich", "private": ["rich"]`, 1))
+	said := func(args ...string) string {
+		out, _ := csvfit(t, append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "0.1", "-o", filepath.Join(t.TempDir(), "m.json"), "-insecure-noise-seed", "1"}, args...)...)
+		return out
+	}
+	with, without := said("-public", public), said()
+	for _, want := range []string{"begins at  a model of the 300 public rows of " + filepath.Base(public), "from a prior", "unit: one label"} {
+		if !strings.Contains(with, want) || want != "unit: one label" && strings.Contains(without, want) {
+			t.Errorf("%q is missing with -public, or said without it:\n%s\n%s", want, with, without)
+		}
+	}
+}
+
+// A condition on the label is kept by public rows, too.
+func TestPublicModelOfSomeLabels(t *testing.T) {
+	rows := "y,x\n"
+	for i := range 300 {
+		rows += strconv.Itoa(i%10) + "," + strconv.Itoa(i%7) + "\n"
+	}
+	data, public := write(t, "a.csv", rows), write(t, "b.csv", rows)
+	facts := write(t, "some.json", `{"version": 1, "label": "y", "where": [{"column": "y", "from": 1}], "columns": [{"name": "y", "kind": "numeric", "range": [0, 9]}, {"name": "x", "kind": "numeric", "range": [0, 9]}]}`)
+	out, _ := csvfit(t, "fit", "-data", data, "-schema", facts, "-public", public, "-epsilon", "1", "-insecure-noise-seed", "1", "-o", filepath.Join(t.TempDir(), "m.json"))
+	if !strings.Contains(out, "begins at  a model of the 270 public rows of b.csv") {
+		t.Error(out)
 	}
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -17,16 +18,23 @@ const (
 func PublicModel(ctx context.Context, p dpglm.Problem, rows *dpglm.Dataset) (*dpglm.Model, error) {
 	s := rows.Shape()
 	budget := dpglm.GDP(noNoise)
-	switch {
-	case p.Loss.Labels().FromZero():
+	if p.Loss.Labels().FromZero() {
 		budget = dpglm.GDP(steps * float64(s.Dim) / float64(s.Rows))
-	case s.PersonRows == 0 && !s.AddRemove: // a ridge by evidence, as few rows need
-		budget = budget.LabelsOnly()
+	}
+	fit := func(b dpglm.Budget) (*dpglm.Model, error) {
+		return dpglm.Auto(ctx, rows, p, b, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}) // nobody is to be protected
 	}
 	if s.AddRemove {
-		budget = budget.AddRemove()
+		return fit(budget.AddRemove())
 	}
-	return dpglm.Auto(ctx, rows, p, budget, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}) // nobody is to be protected
+	if s.PersonRows > 0 {
+		return fit(budget)
+	}
+	m, err := fit(budget.LabelsOnly())   // a ridge by evidence, as few rows need; and features may have ranges of their own
+	if errors.Is(err, dpglm.ErrBudget) { // a schema's condition on the label is for rows
+		return fit(budget)
+	}
+	return m, err
 }
 
 // PublicModel is a model of the rows of a file that nobody protects, which are as the source's schema says.
