@@ -9,6 +9,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/labelsonly"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sealed"
 	"github.com/dpglm/dpglm/losses"
@@ -35,6 +36,12 @@ type ClassInference struct {
 // Replace-one. A row of the reference is in all K−1 inferences, so that these compose in sequence: each has μ/√(K−1).
 // Rows of other classes have a weight of 0 in one; a row's weight and label depend on its own class only, so that
 // a replaced row moves sums as it does in [Infer] on rows that have [Weights].
+//
+// Under [Budget.LabelsOnly], of at most 1000 features times K − 1 and rows without weights, all classes are inferred together in place of this: by the counts of
+// classes and the sum that [Softmax] releases there, with the whole budget. Coefficients are those of the softmax whether labels follow it or not, by a step
+// of Newton's from its estimate to where no law draws weights; their covariance takes labels to have the probabilities that softmax says, and adds
+// the noise and what rows that count less may change. Marginal effects are on the class's probability among two, on average over rows as likely
+// as softmax says to be of either.
 func InferClasses(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*ClassInference, error) {
 	if err := d.given(ctx, p); err != nil {
 		return nil, err
@@ -81,9 +88,17 @@ func (c InferConfig) planClasses(s Shape, p Problem, b Budget) (*Plan, error) {
 	if !p.logistic() {
 		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Logistic, for inference of several classes")
 	}
+	if p.Prior != nil {
+		return nil, check.Fail(ErrConfig, "Problem.Prior", nil, "must be nil for inference of several classes")
+	}
 	s, err := s.under(p.Loss)
 	if err != nil {
 		return nil, err
+	}
+	if b.labelsOnly {
+		if plan, err := c.planLabels(s, p, b); plan != nil || err != nil {
+			return plan, err
+		}
 	}
 	some := s
 	some.Weighted = true
@@ -107,6 +122,49 @@ func (c InferConfig) planClasses(s Shape, p Problem, b Budget) (*Plan, error) {
 	plan.weightBound, plan.spread, plan.Passes, plan.Note = child.weightBound, child.spread, len(plans)*child.Passes, child.Note
 	plan.asks.pairs = true
 	return plan, nil
+}
+
+// classesTogether is in the ledgers of such inferences.
+const classesTogether = "inference of classes together"
+
+// planLabels plans the inference of all classes together, where labels alone are private; nil where none is made of these.
+func (c InferConfig) planLabels(s Shape, p Problem, b Budget) (*Plan, error) {
+	o, err := newStandardised(s, p.against(), b, p.Classes*s.Dim)
+	if err != nil {
+		return nil, err
+	}
+	o.estimate.Classes = p.Classes
+	if o.labels = b.labelsOnly && labelsonly.Suits(o.estimate); !o.labels {
+		return nil, nil
+	}
+	schedule, err := release.Pool(classesTogether, o.mu, o.releases, o.dim)
+	if err != nil {
+		return nil, err
+	}
+	p.Radius = o.problem.Radius
+	plan, err := newPlan(c, o.shape, p, b, schedule, func(r *run) (*fitted, error) { return o.inferClasses(r, p) })
+	if err != nil {
+		return nil, err
+	}
+	plan.weightBound, plan.asks.pairs, plan.Note = weightRadii*p.Radius, true, o.note() // as many passes as it takes to find a mode
+	return plan, nil
+}
+
+// inferClasses releases the sum of classes.
+func (o *standardised) inferClasses(r *run, p Problem) (*fitted, error) {
+	classes, err := r.data.Classes(r.ctx, p.Classes)
+	if err != nil {
+		return nil, err
+	}
+	of := *r
+	of.data = r.data.Against(0)
+	weights, laws, err := labelsonly.InferClasses(o.estimate, of.task(), classes, r.reference)
+	for k, l := range laws {
+		if l != nil && r.observe != nil && err == nil {
+			r.observe(k, l)
+		}
+	}
+	return &fitted{weights, p.Loss, true}, err
 }
 
 // eachAgainst infers each class but the reference, among the rows of both.
@@ -166,10 +224,13 @@ func (f *ClassInference) String() string {
 		return "empty inference"
 	}
 	var b strings.Builder
-	names := f.model.Levels()
+	names, among := f.model.Levels(), ", among the rows of both"
+	if strings.Contains(fmt.Sprint(f.model.ledger), classesTogether) {
+		among = ""
+	}
 	for k, one := range f.of {
 		if one != nil {
-			fmt.Fprintf(&b, "%s against %s, among the rows of both: %v", names[k], names[f.model.Reference()], one)
+			fmt.Fprintf(&b, "%s against %s%s: %v", names[k], names[f.model.Reference()], among, one)
 		}
 	}
 	return b.String()

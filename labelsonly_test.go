@@ -162,6 +162,65 @@ func TestLabelsOnlyTellingNothing(t *testing.T) {
 	}
 }
 
+// Nor are several classes, of which some may have no row, and a column that doesn't vary has no interval.
+func TestLabelsOnlyTellingNothingOfClasses(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	p, last := dpglm.Problem{Loss: losses.Logistic{}, Classes: 4}, 0
+	for _, n := range []int{2, 30, 1500} {
+		for _, column := range []string{"alike", "varying"} {
+			for _, label := range []string{"one class", "three of four", "told apart"} {
+				x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+				for i := range n {
+					x.SetRow(i, []float64{r.NormFloat64(), .3})
+					if column == "varying" {
+						x.Set(i, 1, r.NormFloat64())
+					}
+					switch label {
+					case "three of four":
+						y[i] = float64(r.IntN(3))
+					case "told apart":
+						y[i] = math.Min(3, math.Floor(math.Abs(x.At(i, 0))*2))
+					}
+				}
+				d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 5, Intercept: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for seed := range uint64(5) {
+					f, err := dpglm.InferClasses(t.Context(), d, p, dpglm.GDP(10).LabelsOnly(), dpglm.InferConfig{}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+					if err != nil {
+						t.Fatalf("%d rows, %s, %s, seed %d: %v", n, column, label, seed, err)
+					}
+					if _, err := json.Marshal(f); err != nil {
+						t.Fatalf("%d rows, %s, %s, seed %d: %v", n, column, label, seed, err)
+					}
+					for _, w := range f.Model().Weights() {
+						for _, v := range w {
+							if !(math.Abs(v) < 1e4) {
+								t.Fatalf("%d rows, %s, %s, seed %d: weights %v", n, column, label, seed, f.Model().Weights())
+							}
+						}
+					}
+					of, err := f.Of("1")
+					if err != nil {
+						t.Fatal(err)
+					}
+					list := of.Coefficients()
+					if column == "alike" && !list[1].Undetermined() {
+						t.Errorf("%d rows, %s, seed %d: a column that never varies has the interval %v to %v", n, label, seed, list[1].Low, list[1].High)
+					}
+					if !list[0].Undetermined() {
+						last = n
+					}
+				}
+			}
+		}
+	}
+	if last != 1500 {
+		t.Error("no coefficient is determined of 1500 rows")
+	}
+}
+
 // Intervals where labels alone are private cover as often as they say, of 40 samples; what rows don't tell has none. Of 160
 // intervals 141 or fewer cover with a probability of 1e-4 where each does with .95.
 func TestLabelsOnlyIntervals(t *testing.T) {

@@ -32,7 +32,7 @@ func (x *fit) chooseCut() error {
 		noise := 2 * x.likely() * cut / x.mu(x.run.Pool.Left)
 		risk := m.risk(whole, curvature, variance, noise, prior)
 		of := mat.NewSymDense(s.dim(), nil)
-		if x.kept > 0 { // for intervals, which have to allow for it
+		if x.infers {
 			if missed, ok := m.misfit(whole); ok {
 				of = missed
 			}

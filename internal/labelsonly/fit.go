@@ -37,6 +37,7 @@ type fit struct {
 	public public
 	in     *curator.Framed
 	of     *curator.ClassFramed // where there are several classes
+	infers bool                 // whether intervals are made, which allow for what rows that count less may change
 	kept   float64              // of μ², that isn't for sums
 	least  float64              // cut that is tried, over what rows are long
 	limit  float64              // that the last sum's statistics were held to
@@ -47,7 +48,7 @@ type fit struct {
 
 // Fit is the weights of encoded rows.
 func Fit(p estimate.Problem, t estimate.Task) ([]float64, error) {
-	x, constant, err := begin(p, t, nil, 0, half)
+	x, constant, err := begin(p, t, nil, aim{least: half})
 	if err != nil {
 		return nil, err
 	}
@@ -63,33 +64,44 @@ func Fit(p estimate.Problem, t estimate.Task) ([]float64, error) {
 
 // FitClasses is those of each class.
 func FitClasses(p estimate.Problem, t estimate.Task, classes *curator.Classes) ([][]float64, error) {
-	x, constant, err := begin(p, t, classes, 0, half)
+	x, constant, err := begin(p, t, classes, aim{least: half})
 	if err != nil || constant != nil {
 		return constant, err
 	}
-	at, err := x.ofClasses()
+	at, _, err := x.ofClasses()
 	if err != nil {
 		return nil, err
 	}
-	list, dim := make([][]float64, p.Classes), x.space.dim()
-	for k := range list {
-		theta := make([]float64, dim)
-		for c, v := range x.family.(several).contrasts.RawRowView(k) {
-			floats.AddScaled(theta, v, at.theta[c*dim:(c+1)*dim])
-		}
-		list[k] = x.weights(theta, at.times, k)
-	}
-	return list, nil
+	return x.weightsOfClasses(at.theta, at.times), nil
 }
 
-// begin releases labels' mean, and finds coordinates and the cut; the constant model's weights where that is all there is. A part of μ² is
-// kept.
-func begin(p estimate.Problem, t estimate.Task, classes *curator.Classes, kept, least float64) (x *fit, constant [][]float64, err error) {
+// weightsOfClasses are each class's, of all columns' points one after another.
+func (x *fit) weightsOfClasses(theta []float64, times float64) (list [][]float64) {
+	contrasts, dim := x.family.(several).contrasts, x.space.dim()
+	for k := range contrasts.RawMatrix().Rows {
+		of := make([]float64, dim)
+		for c, v := range contrasts.RawRowView(k) {
+			floats.AddScaled(of, v, theta[c*dim:(c+1)*dim])
+		}
+		list = append(list, x.weights(of, times, k))
+	}
+	return list
+}
+
+// aim is what a fit is for.
+type aim struct {
+	infers bool    // intervals
+	kept   float64 // part of μ² that isn't for sums
+	least  float64 // cut that is tried, over what rows are long
+}
+
+// begin releases labels' mean, and finds coordinates and the cut; the constant model's weights where that is all there is.
+func begin(p estimate.Problem, t estimate.Task, classes *curator.Classes, to aim) (x *fit, constant [][]float64, err error) {
 	run, err := estimate.Begin(p, t)
 	if err != nil {
 		return nil, nil, err
 	}
-	x = &fit{run: run, least: least}
+	x = &fit{run: run, infers: to.infers, least: to.least}
 	if x.space, err = newSpace(t.Ctx, curator.FeaturesOf(run.Sums), t.Data.Facts()); err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +119,7 @@ func begin(p estimate.Problem, t estimate.Task, classes *curator.Classes, kept, 
 	if run.Pool.Spent() || len(x.space.moments) == 0 {
 		return nil, run.Constant(x.labels), nil
 	}
-	x.kept = kept * run.Pool.Left
+	x.kept = to.kept * run.Pool.Left
 	x.family = x.familyOf(p)
 	x.public = newPublic(x.space, x.family, p.Prior, largestOf(x.family, p))
 	return x, nil, x.chooseCut()

@@ -27,7 +27,7 @@ func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
 	if p.Asked.Labels() == losses.Real {
 		least = tuning.LeastCutReal
 	}
-	x, constant, err := begin(p, t, nil, tuning.ProductsShare, least)
+	x, constant, err := begin(p, t, nil, aim{true, tuning.ProductsShare, least})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +68,7 @@ type estimated struct {
 
 // step is Newton's from the mode; false where nothing is determined.
 func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimated, ok bool) {
-	n := x.space.dim()
+	n := len(mode.theta)
 	var root mat.Cholesky
 	e.inverse = mat.NewSymDense(n, nil)
 	if !root.Factorize(mode.slope) || root.InverseTo(e.inverse) != nil {
@@ -84,9 +84,12 @@ func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimat
 		scatter.SetSym(j, j, scatter.At(j, j)+o.noise*o.noise)
 	}
 	e.covariance, e.missed = linalg.Sandwich(1, e.inverse, scatter), mat.NewSymDense(n, nil)
-	e.missed.ScaleSym(o.scale, x.missed)
+	x.addMissed(e.missed, o.scale)
 	e.covariance.AddSym(e.covariance, e.missed)
-	held := floats.Norm(x.weights(e.theta, e.times, 0), math.Inf(1)) < check.MaxScale
+	held := true
+	for c, dim := 0, x.space.dim(); c < x.family.columns(); c++ {
+		held = held && floats.Norm(x.weights(e.theta[c*dim:(c+1)*dim], 0, 0), math.Inf(1)) < check.MaxScale
+	}
 	return e, held && !x.hidden(mode, e.covariance, moved)
 }
 
@@ -113,16 +116,41 @@ func (x *fit) addCutOff(scatter *mat.SymDense) error {
 // hidden reports whether scores of two classes may be so far off, or have moved so far, that slopes tell little; or features tell the
 // classes of nearly all rows apart, so that the minimum is far out.
 func (x *fit) hidden(mode *state, covariance *mat.SymDense, moved *mat.VecDense) bool {
-	if _, binary := x.family.(twoClasses); !binary {
+	if _, real := x.family.(numbers); real {
 		return false
 	}
 	counted := floats.Sum(x.space.factors) * x.labels.Curvature
-	if n := x.space.dim(); x.space.constant && !(mode.slope.At(n-1, n-1) > counted/tuning.SeparatedCurvature) {
-		return true
+	for c, n := 1, x.space.dim(); c <= x.family.columns(); c++ {
+		if j := c*n - 1; x.space.constant && !(mode.slope.At(j, j) > counted/tuning.SeparatedCurvature) {
+			return true
+		}
 	}
 	var product mat.Dense
 	product.Mul(covariance, mode.slope)
-	return !(mat.Trace(&product)+mat.Inner(moved, mode.slope, moved) <= tuning.ScoresOff*tuning.ScoresOff*x.space.n*x.labels.Curvature)
+	off := tuning.ScoresOff * tuning.ScoresOff * x.space.n * x.labels.Curvature
+	if _, classes := x.family.(several); classes {
+		off *= ofLogOdds * float64(x.family.columns())
+	}
+	return !(mat.Trace(&product)+mat.Inner(moved, mode.slope, moved) <= off)
+}
+
+// ofLogOdds is the square of a column of several classes' scores over that of log-odds: these are √2 as long as what two classes' scores have
+// along a contrast.
+const ofLogOdds = 0.5
+
+// addMissed sets what rows that count less may change, in all columns alike.
+func (x *fit) addMissed(to *mat.SymDense, scale float64) {
+	if _, classes := x.family.(several); classes {
+		scale *= ofLogOdds
+	}
+	dim := x.space.dim()
+	for c := range x.family.columns() {
+		for i := range dim {
+			for j := i; j < dim; j++ {
+				to.SetSym(c*dim+i, c*dim+j, scale*x.missed.At(i, j))
+			}
+		}
+	}
 }
 
 // scatter is the variance of the sum.
@@ -226,7 +254,7 @@ func (x *fit) law(e estimated) (*infer.Law, error) {
 			}
 		}
 	}
-	if _, binary := x.family.(twoClasses); binary {
+	if _, real := x.family.(numbers); !real {
 		x.drownFar(l)
 	}
 	l.Steepness = infer.Steepness{Mean: 1, By: make([]float64, dim)}

@@ -33,7 +33,7 @@ func (x *fit) gradient(at []float64, limit, share float64, plain bool) (sum []fl
 
 // ofClasses releases the sum of classes, less all alike, and returns the mode: at scores of 0 gradients of all rows are alike long but for their
 // norms, and held to a clip they count as a cut says.
-func (x *fit) ofClasses() (*state, error) {
+func (x *fit) ofClasses() (*state, observation, error) {
 	f := x.family.(several)
 	k, dim := f.columns()+1, x.space.dim()
 	zero := curator.ClassPoint{U: make([][]float64, k), B: make([]float64, k)}
@@ -45,7 +45,7 @@ func (x *fit) ofClasses() (*state, error) {
 	share := x.run.Pool.Left
 	flat, err := x.run.Pool.Draw(share, answer, err)
 	if err != nil {
-		return nil, err
+		return nil, observation{}, err
 	}
 	o := observation{sum: make([]float64, (k-1)*dim), noise: 2 * p.Clip / x.mu(share), scale: 1, unit: 1}
 	start := make([]float64, len(o.sum))
@@ -57,7 +57,8 @@ func (x *fit) ofClasses() (*state, error) {
 			}
 		}
 	}
-	return x.space.solve(f, o, x.belief(start), start)
+	at, err := x.space.solve(f, o, x.belief(start), start)
+	return at, o, err
 }
 
 // inTwo releases two sums: of labels less their mean, and of what the first one's estimate leaves.

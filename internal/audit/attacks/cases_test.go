@@ -177,6 +177,15 @@ func attackedAuto(t *testing.T) []*attack {
 
 func attackedClasses(t *testing.T) []*attack {
 	t.Helper()
+	inferred := func(p dpglm.Problem, b dpglm.Budget) func(*dpglm.Dataset, *dpglm.Env) (*dpglm.Model, error) {
+		return func(d *dpglm.Dataset, env *dpglm.Env) (*dpglm.Model, error) {
+			f, err := dpglm.InferClasses(ctx, d, p, b, dpglm.InferConfig{}, env)
+			if err != nil {
+				return nil, err
+			}
+			return f.Model(), nil
+		}
+	}
 	classes, budget := logistic, dpglm.GDP(mu)
 	classes.Classes = 3
 	return []*attack{
@@ -184,13 +193,8 @@ func attackedClasses(t *testing.T) []*attack {
 		fits(t, "OneAgainstRest, Auto", three, opposite(1.8, 3.5, 2), func(d *dpglm.Dataset, env *dpglm.Env) (*dpglm.Model, error) {
 			return dpglm.OneAgainstRest(ctx, d, classes, budget, dpglm.OneAgainstRestConfig{Learner: dpglm.AutoConfig{}}, env)
 		}),
-		fits(t, "InferClasses", three, [2]canary{{[]float64{-3.7, 1.6}, 0}, {[]float64{-1.6, -3.7}, 0}}, func(d *dpglm.Dataset, env *dpglm.Env) (*dpglm.Model, error) {
-			f, err := dpglm.InferClasses(ctx, d, classes, budget, dpglm.InferConfig{}, env)
-			if err != nil {
-				return nil, err
-			}
-			return f.Model(), nil
-		}),
+		fits(t, "InferClasses", three, [2]canary{{[]float64{-3.7, 1.6}, 0}, {[]float64{-1.6, -3.7}, 0}}, inferred(classes, budget)),
+		fits(t, "InferClasses, labels alone", three, turned(3.5, 1.9, 0, 2), inferred(classes, budget.LabelsOnly())),
 	}
 }
 

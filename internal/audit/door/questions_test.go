@@ -131,16 +131,17 @@ func TestFeaturesAreForLabels(t *testing.T) {
 	for _, path := range listed(t, "{{if .GoFiles}}{{.ImportPath}}\n{{end}}", "./...") {
 		s := parsed(t, path)
 		s.inside(func(_ *ast.Ident, o types.Object, function string) {
-			if name := used(o); o.Pkg() != nil && (name == "curator.FeaturesOf" || o.Pkg().Path() == only && (name == "labelsonly.Fit" || name == "labelsonly.FitClasses" || name == "labelsonly.Infer")) && o.Pkg() != s.pkg {
+			if name := used(o); o.Pkg() != nil && (name == "curator.FeaturesOf" || o.Pkg().Path() == only && (name == "labelsonly.Fit" || name == "labelsonly.FitClasses" || name == "labelsonly.Infer" || name == "labelsonly.InferClasses")) && o.Pkg() != s.pkg {
 				uses[name] = append(uses[name], path+" "+function)
 			}
 		})
 	}
 	want := map[string][]string{
-		"curator.FeaturesOf":    {only + " begin"},
-		"labelsonly.Fit":        {module + " standardised.train"},
-		"labelsonly.FitClasses": {module + " standardised.trainClasses"},
-		"labelsonly.Infer":      {module + " inference.train"},
+		"curator.FeaturesOf":      {only + " begin"},
+		"labelsonly.Fit":          {module + " standardised.train"},
+		"labelsonly.FitClasses":   {module + " standardised.trainClasses"},
+		"labelsonly.Infer":        {module + " inference.train"},
+		"labelsonly.InferClasses": {module + " standardised.inferClasses"},
 	}
 	for name, in := range want {
 		if !slices.Equal(uses[name], in) {

@@ -71,7 +71,7 @@ func priors(t *testing.T) []*trial {
 }
 
 // labelPriors are trials of estimates where labels alone are private, by which a public model is weighed without a release of its own; counts
-// go by a descent.
+// go by a descent. Of classes, those without one and their inferences are among them.
 func labelPriors(t *testing.T) []*trial {
 	t.Helper()
 	var all []*trial
@@ -97,6 +97,9 @@ func labelPriors(t *testing.T) []*trial {
 				}
 				if p.Classes > 0 {
 					all = append(all, &trial{name: name, design: d, run: run(p)})
+					all = append(all, &trial{name: "InferClasses, " + name, design: d, run: func(ctx context.Context, rows *dpglm.Dataset, env *dpglm.Env) (any, error) {
+						return dpglm.InferClasses(ctx, rows, c.of, d.budget(dpglm.GDP(mu)), dpglm.InferConfig{}, env)
+					}})
 				}
 				p.Prior = priorOf(t, d, p)
 				all = append(all, &trial{name: "prior, " + name, design: d, run: run(p)})
