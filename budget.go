@@ -369,7 +369,7 @@ func (b Budget) AddRemove() Budget {
 // offsets and weights, is public, and may show in what is released. Ledgers say so in their first line. A changed feature, or a row
 // more or less, is no change that it speaks of.
 //
-// In return [Auto], [Softmax] and [Infer] read features as they are and ask labels for one sum or two, where these are
+// In return [Auto], [Softmax], [Infer] and [InferClasses] read features as they are and ask labels for one sum or two, where these are
 // classes or numbers, of rows that this process reads. Else, and with other learners, it protects rows, and so labels, but for
 // ranges and levels that table.Observe took from the rows. Data with
 // [Persons] or [AddRemove] are refused: a label there is one of several of a person, or tells that there is a row. An

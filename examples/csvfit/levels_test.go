@@ -244,6 +244,22 @@ func TestInfersLevels(t *testing.T) {
 	checkExit(t, "intervals of levels", []string{"predict", "-model", model, "-data", survey(t, 10), "-interval"}, 2, "m.json has levels, whose probabilities have no intervals: leave it out")
 }
 
+// Where labels alone are private all levels are inferred together, and neither text nor page speaks of the rows of two.
+func TestInfersLevelsOfPrivateLabels(t *testing.T) {
+	dir := t.TempDir()
+	facts := write(t, "labels.json", strings.Replace(read(t, health(t, "")), `"label": "health",`, `"label": "health", "private": ["health"],`, 1))
+	model, report := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	fitted, _ := csvfit(t, "fit", "-data", survey(t, 4000), "-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-method", "infer", "-o", model, "-report", report, "-insecure-noise-seed", "1")
+	_, found, err := readModel(model)
+	if err != nil || found.classes == nil || !strings.Contains(fitted, found.classes.String()) || strings.Count(fitted, " together: Wald") != 3 {
+		t.Fatal(fitted, err)
+	}
+	page := read(t, report)
+	if !strings.Contains(page, "of each level against the reference.") || strings.Contains(page+fitted, "among the rows of both") || !strings.Contains(fitted, "inference of classes together") {
+		t.Error("another inference is spoken of")
+	}
+}
+
 // The best methods for levels are compared on the same rows, with and without an order.
 func TestComparesMethodsForLevels(t *testing.T) {
 	data := survey(t, 2000)
