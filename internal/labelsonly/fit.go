@@ -151,11 +151,27 @@ func (x *fit) weights(theta []float64, times float64, score int) []float64 {
 
 // start is the constant model.
 func (x *fit) start() []float64 {
-	theta := make([]float64, x.space.dim())
+	dim := x.space.dim()
+	theta := make([]float64, x.family.columns()*dim)
 	if x.space.constant {
-		theta[len(theta)-1] = x.labels.Bias
+		for c, v := range constantScores(x.family, x.labels) {
+			theta[(c+1)*dim-1] = v
+		}
 	}
 	return theta
+}
+
+// constantScores are the columns' scores under the constant model.
+func constantScores(of family, l estimate.Labels) []float64 {
+	f, classes := of.(several)
+	if !classes {
+		return []float64{l.Bias}
+	}
+	scores := make([]float64, f.columns())
+	for k, bias := range l.Biases {
+		floats.AddScaled(scores, bias, f.contrasts.RawRowView(k))
+	}
+	return scores
 }
 
 // mu is that of a share of μ².

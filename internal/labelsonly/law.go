@@ -119,11 +119,8 @@ func (x *fit) hidden(mode *state, covariance *mat.SymDense, moved *mat.VecDense)
 	if _, real := x.family.(numbers); real {
 		return false
 	}
-	counted := floats.Sum(x.space.factors) * x.labels.Curvature
-	for c, n := 1, x.space.dim(); c <= x.family.columns(); c++ {
-		if j := c*n - 1; x.space.constant && !(mode.slope.At(j, j) > counted/tuning.SeparatedCurvature) {
-			return true
-		}
+	if x.space.constant && x.space.flat(x.family, constantScores(x.family, x.labels), mode) {
+		return true
 	}
 	var product mat.Dense
 	product.Mul(covariance, mode.slope)
@@ -132,6 +129,22 @@ func (x *fit) hidden(mode *state, covariance *mat.SymDense, moved *mat.VecDense)
 		off *= ofLogOdds * float64(x.family.columns())
 	}
 	return !(mat.Trace(&product)+mat.Inner(moved, mode.slope, moved) <= off)
+}
+
+// flat reports whether along some contrast of classes means rise with the constants by less than a part of what they do under the constant
+// model, whose scores are given.
+func (x *space) flat(f family, scores []float64, mode *state) bool {
+	columns, dim := f.columns(), x.dim()
+	mean, slope, variance := make([]float64, columns), make([]float64, columns*columns), make([]float64, columns*columns)
+	f.tell(scores, mean, slope, variance)
+	part := floats.Sum(x.factors) / tuning.SeparatedCurvature
+	left := mat.NewSymDense(columns, nil)
+	for i := range columns {
+		for j := i; j < columns; j++ {
+			left.SetSym(i, j, mode.slope.At((i+1)*dim-1, (j+1)*dim-1)-float64(part*slope[i*columns+j]))
+		}
+	}
+	return !new(mat.Cholesky).Factorize(left)
 }
 
 // ofLogOdds is the square of a column of several classes' scores over that of log-odds: these are √2 as long as what two classes' scores have

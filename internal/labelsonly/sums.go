@@ -48,16 +48,12 @@ func (x *fit) ofClasses() (*state, observation, error) {
 		return nil, observation{}, err
 	}
 	o := observation{sum: make([]float64, (k-1)*dim), noise: 2 * p.Clip / x.mu(share), scale: 1, unit: 1}
-	start := make([]float64, len(o.sum))
 	for c := range k {
 		for j, v := range f.contrasts.RawRowView(c) {
 			floats.AddScaled(o.sum[j*dim:(j+1)*dim], -v, flat[c*dim:(c+1)*dim])
-			if x.space.constant {
-				start[(j+1)*dim-1] += v * x.labels.Biases[c]
-			}
 		}
 	}
-	at, err := x.space.solve(f, o, x.belief(start), start)
+	at, err := x.space.solve(f, o, x.belief(x.start()), x.start())
 	return at, o, err
 }
 

@@ -226,6 +226,37 @@ func TestInferClassesOfLabelsCoversTheNearest(t *testing.T) {
 	}
 }
 
+// A rare class has intervals where labels alone are private, whichever place it has among the classes.
+func TestInferClassesOfLabelsTakesARareClass(t *testing.T) {
+	const rows = 20_000
+	rates := []float64{.49, .49, .02}
+	for rare := range rates {
+		r := rand.New(rand.NewPCG(3, 4))
+		x, y := mat.NewDense(rows, 1, nil), make([]float64, rows)
+		for i := range y {
+			x.Set(i, 0, r.NormFloat64())
+			u, k := r.Float64(), 0
+			for u >= rates[k] && k+1 < len(rates) {
+				u -= rates[k]
+				k++
+			}
+			y[i] = float64((k + rare + 1) % len(rates)) // the last is at rare
+		}
+		d := given.Dataset(t, x, y, dpglm.Bounds{Feature: 5, Intercept: true})
+		f, err := dpglm.InferClasses(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: len(rates)}, dpglm.GDP(1).LabelsOnly(), dpglm.InferConfig{}, given.Seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 1; k < len(rates); k++ {
+			for _, c := range coefficientsOf(t, f, k) {
+				if c.Undetermined() {
+					t.Errorf("the rare class is %d: coefficient %s of class %d is undetermined", rare, c.Name, k)
+				}
+			}
+		}
+	}
+}
+
 // thirdsEffects are the average marginal effects of the two columns, of the second and third class against the first.
 var thirdsEffects = sync.OnceValue(effectsOfThirds)
 
