@@ -20,8 +20,8 @@ import (
 //
 // Estimators hold each row's gradient to a bound that they find in noisy counts of the rows whose gradients are longer: the smallest one
 // beyond which no more rows are seen than noise may hide. Where all rows beyond the value are no more, the bound is that of the rows at it,
-// and so is the fitted mean, nearly. The ε is where noise hides as many as hidden has: about there fits begin to
-// miss half of the mean; of those that were tried up to all did at a half or a fourth of it, and none at twice as much.
+// and so is the fitted mean, nearly. The ε is where as many may be cut off as hidden has: about there fits begin to
+// miss half of the mean, or below it, where columns tell less than as many directions.
 func spiked(t *table.Table, units int, loss losses.Loss) string {
 	if t == nil || t.Label().Kind != table.Numeric || t.Weights() != nil || t.Encoder().Schema().Private != nil {
 		return ""
@@ -38,7 +38,8 @@ func spiked(t *table.Table, units int, loss losses.Loss) string {
 		return ""
 	}
 	delta := task.DefaultDelta(units)
-	epsilon := accounting.GaussianEpsilon(hiding(float64(hides)*float64(units)/float64(len(y))), delta)
+	schema := t.Encoder().Schema()
+	epsilon := accounting.GaussianEpsilon(cutOff(float64(hides)*float64(units)/float64(len(y)), len(t.Encoder().Features()), schema.AtMost > 0), delta)
 	return fmt.Sprintf("%s of the labels are exactly %g. A fit finds, by noisy counts, how far most labels are from their predictions, and rows beyond that bound count as at it: "+
 		"at an ε below about %.2g (at δ = %.2g) predicted means may come near %g, and miss more than half of the %.4g by which the labels' mean is off that. "+
 		"What helps: one model of whether there is an amount (kind binary, \"above\": %g) and, of the rows that have one, one of how much, whose product is the mean; "+
@@ -91,9 +92,14 @@ func hidden(y []float64, value float64) int {
 // clipsRead is how often a descent reads gradients' norms: first, and after a quarter and a half of its steps.
 const clipsRead = 3
 
-// hiding is the μ at which the noise of the last cell of a later histogram of gradients' norms may hide so many persons, or rows: one that
-// is replaced moves two counts by 1.
-func hiding(units float64) float64 {
-	cells := tuning.EdgeSurely * math.Sqrt2 * math.Sqrt(tuning.LaterEdges)
-	return cells / (units * math.Sqrt(tuning.ClipsShare/clipsRead))
+// cutOff is the μ at which a bound may have so many persons, or rows, beyond it: those that the noise in the last cell of a later histogram of
+// gradients' norms may hide, where one that is replaced moves two counts by 1 and one that is secretly there moves one; or those that a
+// descent of so many columns lets a clip shorten, if these are more.
+func cutOff(units float64, columns int, secret bool) float64 {
+	moved := math.Sqrt2
+	if secret {
+		moved = 1
+	}
+	hidden := tuning.EdgeSurely * moved * math.Sqrt(tuning.LaterEdges) / math.Sqrt(tuning.ClipsShare/clipsRead)
+	return math.Max(hidden, tuning.ClippedRows*math.Sqrt(1+float64(columns))) / units
 }
