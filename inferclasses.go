@@ -20,6 +20,8 @@ import (
 type ClassInference struct {
 	model *Model
 	of    []*Inference // by class; nil for the reference
+	// together says that all classes were inferred of one sum, and not each among the rows of both.
+	together bool
 }
 
 // InferClasses fits a model of several classes and tells how far its coefficients can be trusted: of each class k
@@ -37,7 +39,7 @@ type ClassInference struct {
 // Rows of other classes have a weight of 0 in one; a row's weight and label depend on its own class only, so that
 // a replaced row moves sums as it does in [Infer] on rows that have [Weights].
 //
-// Under [Budget.LabelsOnly], of at most 1000 features times K − 1 and rows without weights, all classes are inferred together in place of this: by the counts of
+// Under [Budget.LabelsOnly], of at most 1000 weights, the intercept's included, times K − 1, and rows without weights of their own, all classes are inferred together in place of this: by the counts of
 // classes and the sum that [Softmax] releases there, with the whole budget. Coefficients are those of the softmax whether labels follow it or not, by a step
 // of Newton's from its estimate to where no law draws weights; their covariance takes labels to have the probabilities that softmax says, and adds
 // the noise and what rows that count less may change. Marginal effects are on the class's probability among two, on average over rows as likely
@@ -58,7 +60,7 @@ func InferClasses(ctx context.Context, d *Dataset, p Problem, b Budget, cfg Infe
 	if err != nil {
 		return nil, err
 	}
-	f := &ClassInference{model, make([]*Inference, p.Classes)}
+	f := &ClassInference{model, make([]*Inference, p.Classes), plan.asks.together}
 	for k, l := range laws {
 		if k == model.Reference() {
 			continue
@@ -124,9 +126,6 @@ func (c InferConfig) planClasses(s Shape, p Problem, b Budget) (*Plan, error) {
 	return plan, nil
 }
 
-// classesTogether is in the ledgers of such inferences.
-const classesTogether = "inference of classes together"
-
 // planLabels plans the inference of all classes together, where labels alone are private; nil where none is made of these.
 func (c InferConfig) planLabels(s Shape, p Problem, b Budget) (*Plan, error) {
 	o, err := newStandardised(s, p.against(), b, p.Classes*s.Dim)
@@ -137,7 +136,7 @@ func (c InferConfig) planLabels(s Shape, p Problem, b Budget) (*Plan, error) {
 	if o.labels = b.labelsOnly && labelsonly.Suits(o.estimate); !o.labels {
 		return nil, nil
 	}
-	schedule, err := release.Pool(classesTogether, o.mu, o.releases, o.dim)
+	schedule, err := release.Pool("inference of classes together", o.mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +145,8 @@ func (c InferConfig) planLabels(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.weightBound, plan.asks.pairs, plan.Note = weightRadii*p.Radius, true, o.note() // as many passes as it takes to find a mode
+	plan.asks.pairs, plan.asks.together = true, true
+	plan.weightBound, plan.Note = weightRadii*p.Radius, o.note() // as many passes as it takes to find a mode
 	return plan, nil
 }
 
@@ -205,6 +205,9 @@ func (f *ClassInference) Model() *Model {
 	return f.model
 }
 
+// Together reports whether all classes were inferred of one sum, as under [Budget.LabelsOnly], and not each among the rows of both.
+func (f *ClassInference) Together() bool { return f != nil && f.together }
+
 // Of is what is known of a class against the reference, by its name of [Model.Levels]. It fails for the reference
 // and where there is no such class ([ErrConfig]).
 func (f *ClassInference) Of(class string) (*Inference, error) {
@@ -225,7 +228,7 @@ func (f *ClassInference) String() string {
 	}
 	var b strings.Builder
 	names, among := f.model.Levels(), ", among the rows of both"
-	if strings.Contains(fmt.Sprint(f.model.ledger), classesTogether) {
+	if f.together {
 		among = ""
 	}
 	for k, one := range f.of {
@@ -245,6 +248,7 @@ type classInferenceJSON struct {
 	Confidence float64    `json:"confidence"`
 	Rows       int        `json:"rows"`
 	Budget     string     `json:"budget"`
+	Together   bool       `json:"together,omitempty"`
 	Classes    []oneClass `json:"classes"` // in the order of the model's, the reference's empty
 	Model      *Model     `json:"model"`
 }
@@ -265,7 +269,7 @@ func (f *ClassInference) MarshalJSON() ([]byte, error) {
 	if f == nil || f.model == nil {
 		return nil, check.Fail(ErrModel, "inference", nil, "must be made by InferClasses")
 	}
-	j := classInferenceJSON{Format: classInferenceFormat, Version: modelVersion, Classes: make([]oneClass, len(f.of)), Model: f.model}
+	j := classInferenceJSON{Format: classInferenceFormat, Version: modelVersion, Together: f.together, Classes: make([]oneClass, len(f.of)), Model: f.model}
 	for k, one := range f.of {
 		if one != nil {
 			j.Confidence, j.Rows, j.Budget = one.confidence, one.rows, one.budget
@@ -294,7 +298,7 @@ func (f *ClassInference) UnmarshalJSON(data []byte) error {
 	if err := told(j.Model, j.Confidence, j.Rows); err != nil {
 		return err
 	}
-	read := &ClassInference{j.Model, make([]*Inference, len(j.Classes))}
+	read := &ClassInference{j.Model, make([]*Inference, len(j.Classes)), j.Together}
 	for k, of := range j.Classes {
 		if k == reference {
 			continue

@@ -62,6 +62,7 @@ type asks struct {
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
 	pairs    bool       // whether it reads the rows of two classes, so that all must lie in memory
+	together bool       // whether all classes are inferred of one sum
 	// descent is what parties are told, where sums over single rows are all that it asks of them.
 	descent *curator.Descent
 	of      losses.Loss // that labels are for; nil where learners inside ask

@@ -14,6 +14,7 @@ type classEffects struct {
 	Names     []string // of the classes that are compared
 	Left      string   // how many aren't shown
 	Constant  bool     // whether the model predicts the same for all
+	Together  bool     // whether intervals of all classes are of one sum
 	Tables    []classTable
 	Level     string // of the intervals; empty where there are none
 }
@@ -35,7 +36,7 @@ func newClassEffects(m *dpglm.Model, found *dpglm.ClassInference) (*classEffects
 		return nil, err
 	}
 	levels, compared := m.Levels(), m.Reference()
-	v := &classEffects{Constant: Constant(m)}
+	v := &classEffects{Constant: Constant(m), Together: found.Together()}
 	if compared >= 0 {
 		v.Reference = levels[compared]
 	}
