@@ -32,16 +32,26 @@ func priorOf(t *testing.T, d design, p dpglm.Problem) *dpglm.Model {
 	return m
 }
 
+// budgeted is a problem with the values of μ that it is tried with.
+type budgeted struct {
+	labels losses.Labels
+	of     dpglm.Problem
+	mu     []float64
+}
+
+// autoRun is Auto of a problem, for a design's trial.
+func autoRun(p dpglm.Problem, d design, mu float64) func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error) {
+	return func(ctx context.Context, rows *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		return dpglm.Auto(ctx, rows, p, d.budget(dpglm.GDP(mu)), env)
+	}
+}
+
 // priors are trials of descents that begin at a public model: a histogram of its scores and steps along its line are released then, and
 // every line that follows has scores beside its own.
 func priors(t *testing.T) []*trial {
 	t.Helper()
 	var all []*trial
-	for _, c := range []struct {
-		labels losses.Labels
-		of     dpglm.Problem
-		mu     []float64
-	}{
+	for _, c := range []budgeted{
 		{losses.Binary, dpglm.Problem{Loss: losses.Logistic{}}, []float64{3, 25, 3000}},
 		{losses.Binary, dpglm.Problem{Loss: losses.Hinge{}}, []float64{20}},
 		{losses.Real, dpglm.Problem{Loss: losses.Squared{}}, []float64{20}},
@@ -54,11 +64,8 @@ func priors(t *testing.T) []*trial {
 				d := designs(24, c.labels)[form]
 				p := c.of
 				p.Prior = priorOf(t, d, p)
-				one := &trial{name: fmt.Sprintf("prior, %s, %d classes, μ = %g, %s", p.Loss.Name(), p.Classes, mu, form), design: d}
-				one.run = func(ctx context.Context, rows *dpglm.Dataset, env *dpglm.Env) (any, error) {
-					return dpglm.Auto(ctx, rows, p, d.budget(dpglm.GDP(mu)), env)
-				}
-				all = append(all, one)
+				name := fmt.Sprintf("prior, %s, %d classes, μ = %g, %s", p.Loss.Name(), p.Classes, mu, form)
+				all = append(all, &trial{name: name, design: d, run: autoRun(p, d, mu)})
 			}
 		}
 	}
@@ -75,11 +82,7 @@ func priors(t *testing.T) []*trial {
 func labelPriors(t *testing.T) []*trial {
 	t.Helper()
 	var all []*trial
-	for _, c := range []struct {
-		labels losses.Labels
-		of     dpglm.Problem
-		mu     []float64
-	}{
+	for _, c := range []budgeted{
 		{losses.Binary, dpglm.Problem{Loss: losses.Logistic{}}, []float64{3, 25, 3000}},
 		{losses.Real, dpglm.Problem{Loss: losses.Squared{}}, []float64{20, 3000}},
 		{losses.Count, dpglm.Problem{Loss: losses.Poisson{}}, []float64{20}},
@@ -90,19 +93,14 @@ func labelPriors(t *testing.T) []*trial {
 				d, p := designs(24, c.labels)[base], c.of
 				d.form = "labels"
 				name := fmt.Sprintf("%s, %d classes, μ = %g, labels, %s", p.Loss.Name(), p.Classes, mu, base)
-				run := func(p dpglm.Problem) func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error) {
-					return func(ctx context.Context, rows *dpglm.Dataset, env *dpglm.Env) (any, error) {
-						return dpglm.Auto(ctx, rows, p, d.budget(dpglm.GDP(mu)), env)
-					}
-				}
 				if p.Classes > 0 {
-					all = append(all, &trial{name: name, design: d, run: run(p)})
+					all = append(all, &trial{name: name, design: d, run: autoRun(p, d, mu)})
 					all = append(all, &trial{name: "InferClasses, " + name, design: d, run: func(ctx context.Context, rows *dpglm.Dataset, env *dpglm.Env) (any, error) {
 						return dpglm.InferClasses(ctx, rows, c.of, d.budget(dpglm.GDP(mu)), dpglm.InferConfig{}, env)
 					}})
 				}
 				p.Prior = priorOf(t, d, p)
-				all = append(all, &trial{name: "prior, " + name, design: d, run: run(p)})
+				all = append(all, &trial{name: "prior, " + name, design: d, run: autoRun(p, d, mu)})
 			}
 		}
 	}
