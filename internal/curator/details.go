@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 )
@@ -75,5 +76,11 @@ func ByRows(d *Data) *Data {
 // that number, and of all rows over the most of a person: see [questions.Sums.Totals].
 func (s *Sums) Totals(ctx context.Context, first int) (release.Answer, error) {
 	values, l2, err := s.s.Totals(ctx, first)
+	return s.answer(values, l2), err
+}
+
+// Predicted is Labels of what a model predicts in the labels' place: [questions.Predicted].
+func Predicted(ctx context.Context, s *Sums, w []float64) (release.Answer, error) {
+	values, l2, err := questions.Predicted(ctx, s.s, w)
 	return s.answer(values, l2), err
 }

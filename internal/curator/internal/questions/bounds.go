@@ -159,17 +159,17 @@ func (s SumBounds) labelEnds() (low, high float64) {
 	return -s.labelBound, s.labelBound
 }
 
-// labelSensitivity is that of LabelSum: a label's range, or 1 where one is added or removed, as (1 − t)² + t² is at most 1, and,
+// labelSensitivity is that of LabelSum and of Predicted: a label's range, or 1 where one is added or removed, as (1 − t)² + t² is at most 1, and,
 // where sums aren't exact, their rounding. That is, with m rows a block, B blocks and numbers of at most Y, γ_m·m·Y
 // for the block with the row and u·n·Y for each merge, in each answer; and √2 times that for two sums.
-func (s SumBounds) labelSensitivity() float64 {
+func (s SumBounds) labelSensitivity(exact bool) float64 {
 	low, high := s.labelEnds()
-	spread, largest := high-low, s.labelBound
+	spread, largest := high-low, math.Max(-low, high)
 	if s.layout.Persons.Removed() {
 		spread, largest = 1, math.Sqrt2
 	}
-	if s.Loss.Labels() == losses.Binary {
-		largest = 0 // counts are exact
+	if exact {
+		largest = 0
 	}
 	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.layout.Chain(0))
 }

@@ -83,6 +83,7 @@ func questionsOf(t *rows.Table, y []float64) map[string]func() error {
 	return map[string]func() error{
 		"gradient":       sums(func(s *Sums) error { return s.Gradient(ctx, make([]float64, 4), w, 0.5) }),
 		"labels":         sums(func(s *Sums) error { _, _, err := s.LabelSum(ctx); return err }),
+		"predictions":    sums(func(s *Sums) error { _, _, err := Predicted(ctx, s, w); return err }),
 		"hessian":        sums(func(s *Sums) error { _, err := s.Hessian(ctx, w, 1); return err }),
 		"lengths":        framed(func(r *Framed) error { _, err := r.Lengths(ctx, []float64{2, 1}); return err }),
 		"fourth moments": framed(func(r *Framed) error { _, err := Fourth(ctx, r, 1); return err }),

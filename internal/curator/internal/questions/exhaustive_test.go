@@ -171,6 +171,9 @@ func TestEveryLabelsEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if p, most, err := Predicted(ctx, s, []float64{1}); err != nil || len(p) != 2 || !(math.Abs(p[0]+p[1]-float64(len(y))) < 1e-12 && most >= l2) {
+				t.Errorf("%s: of %d labels' predictions the sums are %v (%v)", c.loss.Name(), len(y), p, err)
+			}
 			return v, l2
 		}
 		without, declared := at([]float64{c.high, c.low})

@@ -156,3 +156,36 @@ func TestLabelSumBySearch(t *testing.T) {
 		t.Errorf("the labels 0, 1, −0.75 have the sum %g", sum[0])
 	}
 }
+
+// What a model predicts moves by the labels' range, too, where scores are far to both sides, and is the sum of means at rows' scores.
+func TestPredictedBySearch(t *testing.T) {
+	f := searchForms(t)[0]
+	for _, c := range []struct {
+		loss losses.Loss
+		mean func(z float64) float64
+		want float64
+	}{
+		{losses.Logistic{}, func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }, 1},
+		{losses.Probit{}, func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }, 1},
+		{losses.Squared{}, func(z float64) float64 { return math.Max(-searchLabel, math.Min(z, searchLabel)) }, 2 * searchLabel},
+		{losses.Poisson{}, func(z float64) float64 { return math.Min(math.Exp(z), searchLabel) }, searchLabel},
+	} {
+		for _, far := range []float64{0.5, 200} {
+			w := []float64{far, 2 * far, far}
+			claimed := 0.0
+			worst := f.worstNeighbours(t, c.loss, func(s *Sums) []float64 {
+				v, l2, _ := Predicted(ctx, s, w)
+				claimed = l2
+				return v
+			}, 60)
+			if worst > claimed || far > 1 && worst < 0.99*claimed || math.Abs(claimed-c.want) > 1e-9 {
+				t.Errorf("%s, %g: neighbours move the sum by %g, claimed %g, want %g", c.loss.Name(), far, worst, claimed, c.want)
+			}
+			s := f.sums(t, c.loss, []float64{0, 0, 0}, 0) // beside (0.3, −0.2, 0.9) and (0, 0.5, 0)
+			got, _, _ := Predicted(ctx, s, w)
+			if want := c.mean(far*(0.3-2*0.2+0.9)) + c.mean(far) + c.mean(0); math.Abs(got[0]-want) > 1e-12 {
+				t.Errorf("%s, %g: predictions add up to %g, not %g", c.loss.Name(), far, got[0], want)
+			}
+		}
+	}
+}

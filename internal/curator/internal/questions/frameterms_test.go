@@ -129,7 +129,17 @@ func TestTermsOfFrames(t *testing.T) {
 				term{"the block with the row", 2.2 * encoding.Unit * x * s.block * s.block},
 				term{"the merges", 2.2 * encoding.Unit * x * s.blocks * n}, term{"the squares themselves", 2.2 * encoding.Unit * x * 4 * n})
 		}, 6},
-		{"labels", func(s *framedShape) float64 { return s.sums.Bounds().labelSensitivity() }, func(s *framedShape) []term {
+		{"predictions", func(s *framedShape) float64 { return s.sums.Bounds().labelSensitivity(false) }, func(s *framedShape) []term {
+			most, spread := s.label, 2*s.label
+			if s.loss.Labels() == losses.Binary {
+				most, spread = 1, 1
+			}
+			sum := 2.2 * encoding.Unit * most
+			return []term{{"a label's range", spread}, {"the predictions' block with the row", sum * s.block * s.block}, {"the predictions' merges", sum * s.blocks * float64(s.n)}}
+		}, 3},
+		{"labels", func(s *framedShape) float64 {
+			return s.sums.Bounds().labelSensitivity(s.sums.Bounds().Loss.Labels() == losses.Binary)
+		}, func(s *framedShape) []term {
 			if s.loss.Labels() == losses.Binary {
 				return []term{{"a label's range", 1}}
 			}

@@ -91,32 +91,40 @@ func (q *errorCounts) adder(s *Sums) rows.Adder {
 // bound on how far it moves when a row is replaced. Where one is added or removed, it is two sums, of 1 − t and of t, t being
 // the label's place in its range, from 0 to 1: what a row adds is 1 long at most, and the sums tell how many rows there are, too.
 func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
-	q := &labelSum{Ends: s.t.Persons.Removed()}
+	ends := Summed{s.t.Persons.Removed()}
+	return ends.sum(ctx, s, &labelSum{ends}, s.loss.Labels() == losses.Binary) // counts are exact
+}
+
+// Predicted is LabelSum of what the weights w predict in the labels' place: the means at rows' scores by the loss's link, held to the labels' range.
+// Whatever w is, a row adds a number of the range that its label has, so that the sum moves as far; but those of classes round.
+func Predicted(ctx context.Context, s *Sums, w []float64) (values []float64, l2 float64, err error) {
+	ends := Summed{s.t.Persons.Removed()}
+	return ends.sum(ctx, s, &predictedSum{ends, w}, false)
+}
+
+// Summed says whether places in the labels' range are summed from both ends, and not labels.
+type Summed struct{ Ends bool }
+
+func (q Summed) sum(ctx context.Context, s *Sums, of asked, exact bool) (values []float64, l2 float64, err error) {
 	values = make([]float64, q.numbers())
 	low, high := s.Bounds().labelEnds()
-	l2, err = bounded(ctx, s, values, q, max(-low, high), s.Bounds().labelSensitivity())
+	l2, err = bounded(ctx, s, values, of, max(-low, high), s.Bounds().labelSensitivity(exact))
 	return values, l2, err
 }
 
-// labelSum asks for LabelSum.
-type labelSum struct{ Ends bool }
-
-func (q *labelSum) numbers() int {
+func (q Summed) numbers() int {
 	if q.Ends {
 		return 2
 	}
 	return 1
 }
 
-func (q *labelSum) cut(t *rows.Table) rows.Cut { return t.InTiles(q.numbers()) }
+func (q Summed) cut(t *rows.Table) rows.Cut { return t.InTiles(q.numbers()) }
 
-func (q *labelSum) adder(s *Sums) rows.Adder {
+// adding returns what adds row i's label, or what is in its place.
+func (q Summed) adding(s *Sums) func(i int, y float64, sum []float64) {
 	low, high := s.Bounds().labelEnds()
-	return rows.EachRow(func(i int, sum []float64) {
-		y := s.labels[i]
-		if s.loss.Labels() == losses.Binary {
-			y = math.Max(y, 0)
-		}
+	return func(i int, y float64, sum []float64) {
 		share := s.t.Persons.Share(i)
 		if !q.Ends {
 			sum[0] += float64(share * y)
@@ -128,11 +136,47 @@ func (q *labelSum) adder(s *Sums) rows.Adder {
 		}
 		sum[0] += float64(share * (1 - t))
 		sum[1] += float64(share * t)
+	}
+}
+
+// labelSum asks for LabelSum.
+type labelSum struct{ Summed }
+
+func (q *labelSum) adder(s *Sums) rows.Adder {
+	add := q.adding(s)
+	return rows.EachRow(func(i int, sum []float64) {
+		y := s.labels[i]
+		if s.loss.Labels() == losses.Binary {
+			y = math.Max(y, 0)
+		}
+		add(i, y, sum)
 	})
+}
+
+// predictedSum asks for Predicted.
+type predictedSum struct {
+	Summed
+	Of []float64
+}
+
+func (q *predictedSum) adder(s *Sums) rows.Adder {
+	var of encoding.Folded
+	s.t.Enc.Fold(q.Of, &of)
+	low, high := s.Bounds().labelEnds()
+	add, link := q.adding(s), losses.LinkOf(s.loss)
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		z := a.Z[:tile.Rows]
+		s.t.Score(z, tile, lo, &of)
+		s.offsets.add(z, lo)
+		for k, score := range z {
+			add(lo+k, min(max(link.Mean(score), low), high), a.Sum)
+		}
+	}
 }
 
 func init() {
 	gob.Register(&lossSums{})
 	gob.Register(&errorCounts{})
 	gob.Register(&labelSum{})
+	gob.Register(&predictedSum{})
 }

@@ -95,6 +95,7 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 	})
 	numbers("errors", 1, func(dst []float64) error { return s.Errors(ctx, dst, [][]float64{w}) })
 	out["labels"], _, _ = s.LabelSum(ctx)
+	out["predictions"], _, _ = Predicted(ctx, s, w)
 	out["totals"], _, _ = s.Totals(ctx, 1)
 	hessian, err := s.Hessian(ctx, w, 0.9)
 	if err != nil {
