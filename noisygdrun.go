@@ -40,14 +40,21 @@ func (g *noisyGD) schedule(b Budget, own bool) (*release.Schedule, error) {
 		}
 		return release.Gaussian("Noisy GD, gradient sums", g.step.Mu, g.Steps, dim)
 	}
-	var parts []*release.Schedule
+	var first, last []*release.Schedule
 	if own && s.Intercept && !s.begun {
 		var err error
 		if g.start, err = newStart(s, g.problem.Loss, b, g.questions(), dim); err != nil {
 			return nil, err
 		}
+		if _, squared := g.ball.Loss.(losses.Squared); squared && g.Clip < NoClip {
+			predictions, err := g.start.half()
+			if err != nil {
+				return nil, err
+			}
+			last = append(last, predictions)
+		}
 		b = g.start.rest
-		parts = append(parts, g.start.schedule)
+		first = append(first, g.start.schedule)
 	}
 	each, err := b.gaussian(g.questions(), dim)
 	if err != nil {
@@ -64,7 +71,7 @@ func (g *noisyGD) schedule(b Budget, own bool) (*release.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return release.Sequential("Noisy GD around the constant model", append(parts, witness, steps)...)
+	return release.Sequential("Noisy GD around the constant model", slices.Concat(first, []*release.Schedule{witness, steps}, last)...)
 }
 
 // questions is the number of sums of gradients.
@@ -114,7 +121,7 @@ func (g *noisyGD) train(r *run) ([]float64, error) {
 		}
 		floats.Scale(g.worth(r, witness, way), way.to)
 		floats.Add(way.to, centre)
-		return way.to, nil
+		return way.to, g.start.recalibrate(r, way.to, part)
 	})
 }
 

@@ -37,8 +37,12 @@ type ObjectivePerturbationConfig struct {
 //
 // (Kifer, Smith and Thakurta 2012; Wang and Redberg, Lecture 10, 2021). Under a pure budget the coordinates of b
 // are Laplace noise (Chaudhuri, Monteleoni and Sarwate 2011 have b's length gamma-distributed), and so is
-// the small noise. There, where the radius isn't given, θ is counted from the constant model, whose mean of labels is
-// released first, as for [OutputPerturbation]: λ is large, and would draw the intercept to 0. There is
+// the small noise. λ draws the intercept to 0, which is the middle of real labels' range, but a probability of ½ and a rate of 1. Under a pure
+// budget, where λ is large, θ is therefore counted from the constant model if the radius isn't given, whose mean of labels is
+// released first, as for [OutputPerturbation]. Under others, where the loss has another link than the identity, the intercept is
+// recalibrated, as [NoisyGD]'s is for the squared loss: the means of labels and of what θ̃ predicts are
+// released, each with half of what NoisyGD has for the labels' otherwise, if that leaves enough to a λ that is given. (Amounts should be in a unit
+// of which most have some: predictions of 1 are far from a mean of a thousand, and their noise is of their range.) There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
 // [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
 // continued linearly; the Poisson loss is where the mean exceeds the largest label, and
@@ -59,7 +63,8 @@ type ObjectivePerturbationConfig struct {
 // hundredth for the small noise. The
 // computed θ̂ is certified to lie within τ of the exact one for any data and any
 // b, in a ball that the exact one leaves for hardly any b; towards its sphere θ̂ is shortened to 0, which moves it by at most
-// twice as much. b lies on a grid that moves θ̂ by g√d/(2λ) at most; noise for
+// twice as much. Means of labels and of predictions, both held to the labels' range, are Gaussian releases of that range's
+// sensitivity, before and after it (docs/proofs/sums.md), and compose with it. b lies on a grid that moves θ̂ by g√d/(2λ) at most; noise for
 // a difference of 4τ + 2g√d/λ covers both, and the ledger counts
 // it. No b is left out, so that there is no δ in this. Nothing is drawn twice.
 //
@@ -155,28 +160,43 @@ type objective struct {
 	smoothness float64 // of a row's loss in its weights, HX²
 	lambda     float64
 	law        objectiveLaw
-	start      *start // nil where none is released here
+	start      *start // the centre or, where it is halved, beside it; nil where none is released here
 }
 
 // schedule plans the releases. Under a pure budget the minimiser is around the constant model, unless the
-// caller's ball is around 0.
+// caller's ball is around 0. Under others, where the loss has another link than the identity, the means of labels and of predictions
+// are released beside it, which is around 0.
 func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around bool) (*release.Schedule, error) {
 	s, rest := o.shape, b
-	if b.pure && around && s.Intercept && !s.begun {
+	beside := !b.pure && losses.LinkOf(l) != losses.Identity
+	var predictions *release.Schedule
+	if (b.pure && around || beside) && s.Intercept && !s.begun {
 		var err error
 		if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
 			return nil, err
 		}
-		rest = o.start.rest
+		if b.pure {
+			rest = o.start.rest
+		} else if predictions, err = o.start.half(); err != nil {
+			return nil, err
+		}
 	}
-	if err := o.calibrate(lambda, rest); err != nil {
+	err := o.calibrate(lambda, rest)
+	if err != nil && predictions != nil { // means leave too little to a λ that is given
+		o.start = nil
+		err = o.calibrate(lambda, rest)
+	}
+	if err != nil {
 		return nil, err
 	}
 	schedule, err := o.law.schedule(s.Dim)
-	if err != nil || o.start == nil {
+	switch {
+	case err != nil || o.start == nil:
 		return schedule, err
+	case b.pure:
+		return release.Sequential(objectiveLabel+", around the constant model", o.start.schedule, schedule)
 	}
-	return release.Sequential(objectiveLabel+", around the constant model", o.start.schedule, schedule)
+	return release.Sequential(objectiveLabel+", beside means", o.start.schedule, schedule, predictions)
 }
 
 // clipped is the default clip over what most rows' gradients at w = 0 measure.
@@ -248,7 +268,7 @@ func (o *objective) calibrate(lambda float64, b Budget) error {
 		law.LogDet = o.predict(b, mu, law.OutputMu)
 	}
 	for range 5 {
-		law.Ratio, err = b.objectiveRatio(mechanisms.ObjectivePerturbation(law), o.shape.Dim)
+		law.Ratio, err = b.objectiveRatio(mechanisms.ObjectivePerturbation(o.composed(law)), o.shape.Dim)
 		if err == nil || lambda != 0 {
 			break
 		}
@@ -259,6 +279,14 @@ func (o *objective) calibrate(lambda float64, b Budget) error {
 	}
 	o.law = law
 	return o.settle(lambda, law.LogDet)
+}
+
+// composed is the law with the Gaussian releases before and after it counted as output noise, whose squares of μ add.
+func (o *objective) composed(law gaussianTerm) gaussianTerm {
+	if o.start != nil {
+		law.OutputMu = math.Hypot(law.OutputMu, o.start.mu) * (1 + poolRoom)
+	}
+	return law
 }
 
 // calibratePure is calibrate for a pure budget, whose ε the determinant, the linear term and the
@@ -359,8 +387,10 @@ func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
 		whole = mu
 	}
 	return o.least(whole, func(logDet float64) (objectiveLaw, error) {
-		ratio, err := o.ratioBeside(logDet, b, mu, gaussian)
-		return gaussianTerm{Ratio: ratio, OutputMu: gaussian}, err
+		law := gaussianTerm{OutputMu: gaussian}
+		var err error
+		law.Ratio, err = o.ratioBeside(logDet, b, mu, o.composed(law).OutputMu)
+		return law, err
 	})
 }
 
@@ -441,6 +471,9 @@ func (o *objective) run(r *run) ([]float64, error) {
 		}
 		w, err := o.train(r, r.data, allow)
 		if err == nil {
+			err = o.start.recalibrate(r, w, part)
+		}
+		if err == nil {
 			r.progress(1, 1) // how many steps the solver took is not public
 		}
 		return w, err
@@ -454,6 +487,9 @@ func (o *objective) train(r *run, d *curator.Data, allow *release.Allowance) ([]
 		return nil, err
 	}
 	centre := r.centre(sums.Dim())
+	if o.start != nil && o.start.halved {
+		centre = make([]float64, sums.Dim())
+	}
 	minimand, err := sums.Objective(centre, o.clip, o.lambda)
 	if err != nil {
 		return nil, err

@@ -21,12 +21,16 @@ type start struct {
 	loss         losses.Loss
 	mean, totals additive // totals is nil where rows have neither weights nor offsets
 	schedule     *release.Schedule
-	rest         Budget // for what follows
+	rest         Budget  // for what follows
+	mu           float64 // of all that is released here, where noise is Gaussian
+	halved       bool    // whether half of that is for predictions
 }
 
 // begun is a start that was released.
 type begun struct {
-	score float64 // of the constant model
+	score             float64 // of the constant model
+	sd                float64 // of the noise in it
+	n, noise, shifted float64 // how many rows there are, the noise in that, and their mean offset
 }
 
 // What rounding takes of a budget that is divided: of a sum of several parts, or of its root.
@@ -67,7 +71,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 			return nil, err
 		}
 		whole := each.Mu * math.Sqrt(float64(others+2)) * (1 - poolRoom)
-		o.rest = GDP(whole * math.Sqrt(1-share))
+		o.mu, o.rest = whole*math.Sqrt(share), GDP(whole*math.Sqrt(1-share))
 		each.Mu = whole * math.Sqrt(share/releases)
 		o.mean, o.totals = gaussian{each, sums}, gaussian{each, 2}
 	}
@@ -76,6 +80,18 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		o.totals = nil
 	}
 	return o, o.plan()
+}
+
+// half gives half of what Gaussian noise of labels has of μ² to that of predictions, which are released later.
+func (o *start) half() (predictions *release.Schedule, err error) {
+	o.halved = true
+	mean := o.mean.(gaussian)
+	mean.Mu /= math.Sqrt2
+	o.mean = mean
+	if err := o.plan(); err != nil {
+		return nil, err
+	}
+	return mean.schedule("predictions' sum", 1)
 }
 
 // plan makes the schedule.
@@ -94,16 +110,20 @@ func (o *start) plan() error {
 
 // passes are those over the rows.
 func (o *start) passes() int {
+	passes := 1
 	if o.totals != nil {
-		return 2
+		passes++
 	}
-	return 1
+	if o.halved {
+		passes++
+	}
+	return passes
 }
 
 // begin releases the start, and has the run go on from there. Where several parties hold the rows their plan is for sums of
 // gradients in a ball, and no others: nothing is released, and the start is 0.
 func (o *start) begin(r *run, allow *release.Allowance) error {
-	r.start = &begun{}
+	r.start = &begun{n: float64(o.shape.Rows)}
 	if r.data.Parties() {
 		return nil
 	}
@@ -111,8 +131,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 	if err != nil {
 		return err
 	}
-	p := estimate.Problem{Facts: o.shape.facts(), Loss: smooth.Descended(o.loss, o.shape.LabelBound)}
-	mean, n, noise, shifted := allow, float64(o.shape.Rows), 0.0, 0.0
+	mean, p := allow, o.problem()
 	if o.totals != nil {
 		if mean, err = allow.Part(0); err != nil {
 			return err
@@ -126,15 +145,55 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		if err != nil {
 			return err
 		}
-		n, noise, shifted = p.Totals(v, p.Facts.Deviation(p.TotalsNoise())*o.totals.perSensitivity())
+		r.start.n, r.start.noise, r.start.shifted = p.Totals(v, p.Facts.Deviation(p.TotalsNoise())*o.totals.perSensitivity())
 	}
 	answer, err := sums.Labels(r.ctx)
 	v, err := released(mean, answer, err)
+	if err == nil {
+		*r.start = o.read(*r.start, v)
+	}
+	return err
+}
+
+func (o *start) problem() estimate.Problem {
+	return estimate.Problem{Facts: o.shape.facts(), Loss: smooth.Descended(o.loss, o.shape.LabelBound)}
+}
+
+// scoreStep is that of a difference quotient: its square is small beside 1, and it is large beside rounding.
+const scoreStep = 1e-4
+
+// read is what the sums of labels tell, once it is known how many these are.
+func (o *start) read(of begun, sums []float64) begun {
+	p := o.problem()
+	mean, n, noise := p.MeanLabel(sums, p.Facts.Deviation(1)*o.mean.perSensitivity(), of.n, of.noise)
+	l := p.Labels(n, of.shifted, mean)
+	link, z := losses.LinkOf(o.loss), l.Bias+of.shifted
+	slope := (link.Mean(z+scoreStep) - link.Mean(z-scoreStep)) / (2 * scoreStep)
+	return begun{score: l.Bias, sd: l.Noise / slope, n: n, noise: noise, shifted: of.shifted}
+}
+
+// recalibrate moves the intercept of w by the difference between the constant models' scores of the labels and of what w predicts, shortened by
+// James and Stein's rule for the noise in both. The mean of predictions is released as that of the labels was. Nothing moves where no half of the budget is for that.
+func (o *start) recalibrate(r *run, w []float64, part func() (*release.Allowance, error)) error {
+	if o == nil || !o.halved || r.data.Parties() {
+		return nil
+	}
+	allow, err := part()
 	if err != nil {
 		return err
 	}
-	of, n, _ := p.MeanLabel(v, p.Facts.Deviation(1)*o.mean.perSensitivity(), n, noise)
-	r.start.score = p.Labels(n, shifted, of).Bias
+	sums, err := r.byRows().data.Under(o.loss)
+	if err != nil {
+		return err
+	}
+	answer, err := curator.Predicted(r.ctx, sums, w)
+	v, err := released(allow, answer, err)
+	if err != nil {
+		return err
+	}
+	of := o.read(*r.start, v)
+	by := r.start.score - of.score
+	w[len(w)-1] += by * estimate.JamesStein(float64(r.start.sd*r.start.sd)+float64(of.sd*of.sd), by*by)
 	return nil
 }
 

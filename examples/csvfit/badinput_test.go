@@ -149,7 +149,7 @@ func TestBadInput(t *testing.T) {
 		{"plan an evaluation of all", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-evaluate", "1"}, 2, "-evaluate 1 must lie strictly between 0 and 1"},
 		{"plan an evaluation of too few", []string{"plan", "-schema", binary, "-rows", "2", "-epsilon", "1", "-evaluate", "0.6"}, 2, "-evaluate 0.6 leaves none of -rows 2"},
 		{"plan an evaluation and a target", []string{"plan", "-schema", binary, "-rows", "100", "-width", "2", "-evaluate", "0.2"}, 2, "-evaluate takes one"},
-		{"plan an evaluation of a group", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-delta", "1e-5", "-group", "5", "-evaluate", "0.4", "-method", "objpert"}, 1, "-group 5: a group with rows"},
+		{"plan an evaluation of a group", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-delta", "1e-5", "-group", "20", "-evaluate", "0.4", "-method", "objpert"}, 1, "-group 20: a group with rows"},
 		{"plan an odd mean", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-expect", "-mean", "2"}, 2, "-mean 2 must lie between 0 and 1"},
 		{"compare nothing", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-methods", "auto,magic"}, 2, `"magic"`},
 		{"compare all", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-test", "1"}, 2, "-test 1"},

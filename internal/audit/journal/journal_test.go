@@ -202,7 +202,7 @@ func TestEvaluationsGoOn(t *testing.T) {
 // noise would give the minimiser away, and none of a selection's coins.
 func TestJournalsHoldReleasesOnly(t *testing.T) {
 	d := resumed(t)
-	for name, released := range map[string][]int{"ObjectivePerturbation": {4}, "OutputPerturbation": {1, 4}, "SelectModel": {1}} {
+	for name, released := range map[string][]int{"ObjectivePerturbation": {1, 4, 1}, "OutputPerturbation": {1, 4}, "SelectModel": {1}} {
 		j := &kept{src: &given.Words{Seed: 1}, full: -1}
 		if _, err := resumable()[name](ctx, d, &dpglm.Env{NoiseForTests: j.src, Journal: j}); err != nil {
 			t.Fatal(err)
@@ -216,11 +216,15 @@ func TestJournalsHoldReleasesOnly(t *testing.T) {
 			}
 		}
 	}
-	stopped := &kept{src: &given.Words{Seed: 1}, full: 1}
-	if _, err := resumable()["ObjectivePerturbation"](ctx, d, &dpglm.Env{NoiseForTests: stopped.src, Journal: stopped}); !errors.Is(err, errFull) || len(stopped.records) != 1 {
+	first := &kept{src: &given.Words{Seed: 1}, full: 1} // at the labels' mean
+	if _, err := resumable()["ObjectivePerturbation"](ctx, d, &dpglm.Env{NoiseForTests: first.src, Journal: first}); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	stopped := &kept{src: &given.Words{Seed: 1}, full: 2}
+	if _, err := resumable()["ObjectivePerturbation"](ctx, d, &dpglm.Env{NoiseForTests: stopped.src, Journal: stopped}); !errors.Is(err, errFull) || len(stopped.records) != 2 {
 		t.Errorf("%v, %d records", err, len(stopped.records))
 	}
-	if stopped.src.Drawn == 0 {
+	if stopped.src.Drawn <= first.src.Drawn {
 		t.Error("no linear term was drawn before the journal was full")
 	}
 }

@@ -144,17 +144,21 @@ func TestWeightsCount(t *testing.T) {
 	}
 }
 
-// Objective perturbation is that of one row of each person.
+// Objective perturbation is that of one row of each person; the means that the intercept is moved by are those of all rows.
 func TestObjectivePerturbationTakesOneRow(t *testing.T) {
 	v := visitsOf(400, 3, 5, class)
 	of := dpglm.Persons{Of: v.persons, Count: 400, MaxRows: 3}
-	got := weightsOf(t, dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, v, two, of, given.Ordered(3)))
+	slopes := func(v visits) []float64 {
+		w := weightsOf(t, dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, v, two, of, given.Ordered(3)))
+		return w[:len(w)-1]
+	}
+	got := slopes(v)
 	// Changing a row that isn't taken changes nothing; one of a person's rows is taken.
 	changed := 0
 	for i, p := range v.persons[:60] {
 		other := visits{x: mat.DenseCopyOf(v.x), y: slices.Clone(v.y)}
 		other.y[i] = 1 - other.y[i]
-		if !slices.Equal(got, weightsOf(t, dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, other, two, of, given.Ordered(3)))) {
+		if !slices.Equal(got, slopes(other)) {
 			changed++
 		}
 		_ = p

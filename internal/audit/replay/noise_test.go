@@ -354,7 +354,7 @@ func TestNoiseHasItsLaw(t *testing.T) {
 	for _, l := range []learned{
 		{"OutputPerturbation, GDP", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.GDP(1), nil, nil},
 		{"OutputPerturbation, pure", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.PureDP(1), nil, nil},
-		{"ObjectivePerturbation", 24, dpglm.ObjectivePerturbationConfig{Lambda: 50}, losses.Logistic{}, 0, dpglm.GDP(2), nil, nil},
+		{"ObjectivePerturbation", 24, dpglm.ObjectivePerturbationConfig{Lambda: 50}, losses.Squared{}, 0, dpglm.GDP(2), nil, nil},
 		{"ObjectivePerturbation, pure", 24, dpglm.ObjectivePerturbationConfig{Lambda: 50}, losses.Logistic{}, 5, dpglm.PureDP(2), nil, nil},
 		{"NoisyGD", 24, dpglm.NoisyGDConfig{Steps: 1, StepSize: 1e-3, Output: dpglm.LastIterate}, losses.Logistic{}, 1e6, dpglm.GDP(1), nil, nil},
 		{"JL", 24, dpglm.JLConfig{K: 3, Learner: dpglm.OutputPerturbationConfig{Lambda: 1}}, losses.Logistic{}, 1, dpglm.GDP(1), nil, nil},

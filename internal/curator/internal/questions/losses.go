@@ -169,7 +169,11 @@ func (q *predictedSum) adder(s *Sums) rows.Adder {
 		s.t.Score(z, tile, lo, &of)
 		s.offsets.add(z, lo)
 		for k, score := range z {
-			add(lo+k, min(max(link.Mean(score), low), high), a.Sum)
+			mean := min(link.Mean(score), high)
+			if !(mean >= low) { // NaN, too
+				mean = low
+			}
+			add(lo+k, mean, a.Sum)
 		}
 	}
 }

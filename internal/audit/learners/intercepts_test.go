@@ -1,0 +1,120 @@
+package learners_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// predicted is the mean of a model's predictions at the rows of x.
+func predicted(t *testing.T, m *dpglm.Model, x *mat.Dense) float64 {
+	t.Helper()
+	means, err := m.Means(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stat.Mean(means, nil)
+}
+
+// Where a class or a count is rare and rows are far shorter than their bound, the regulariser of objective perturbation draws the intercept to 0, at which half of the
+// rows are of the class, or the rate is 1; predictions have the mean of the labels all the same, but for noise of both means. Without their
+// release it is .35 to .66.
+func TestObjectivePredictsTheMean(t *testing.T) {
+	const n, d, rare = 2000, 20, 0.03
+	r := rand.New(rand.NewPCG(3, 1))
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range y {
+		for j := range d {
+			x.Set(i, j, (2*r.Float64()-1)/math.Sqrt(d))
+		}
+		if r.Float64() < rare {
+			y[i] = 1
+		}
+	}
+	for _, l := range []losses.Loss{losses.Logistic{}, losses.Probit{}, losses.Poisson{}} {
+		data := given.Dataset(t, x, y, dpglm.Bounds{Feature: 30, Label: 1, Intercept: true})
+		m, err := dpglm.ObjectivePerturbation(ctx, data, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), dpglm.ObjectivePerturbationConfig{}, given.Seeded(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := predicted(t, m, x); !(got < 0.1) {
+			t.Errorf("%s: predictions have a mean of %.3f, the labels of %.3f", l.Name(), got, stat.Mean(y, nil))
+		}
+	}
+}
+
+// Nor does the mean depend on how a loss weighs labels: the noise in a score is that of the mean over the slope of the link, not over the loss's curvature.
+func TestObjectivePredictsMeansOfAmounts(t *testing.T) {
+	const n, d, bound = 4000, 20, 20.0
+	r := rand.New(rand.NewPCG(5, 1))
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range y {
+		for j := range d {
+			x.Set(i, j, (2*r.Float64()-1)/math.Sqrt(d))
+		}
+	}
+	for _, c := range []struct {
+		loss losses.Loss
+		unit float64
+	}{{losses.Gamma{Least: 1e-5}, 1}, {losses.Gamma{Least: 1e-4}, 10}, {losses.NegativeBinomial{Dispersion: 5}, 1}} {
+		for i := range y {
+			if y[i] = c.unit * -math.Log(1-r.Float64()); c.loss.Labels() == losses.Count {
+				y[i] = math.Floor(10 * y[i])
+			}
+		}
+		top := bound * c.unit
+		if c.loss.Labels() == losses.Count {
+			top = 100
+		}
+		data := given.Dataset(t, x, y, dpglm.Bounds{Feature: 30, Label: top, Intercept: true})
+		m, err := dpglm.ObjectivePerturbation(ctx, data, dpglm.Problem{Loss: c.loss}, dpglm.ApproxDP(1, 1e-6), dpglm.ObjectivePerturbationConfig{}, given.Seeded(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := predicted(t, m, x), stat.Mean(y, nil); !(math.Abs(math.Log(got/want)) < 0.3) {
+			t.Errorf("%s in units of %g: predictions have a mean of %.4g, the labels of %.4g", c.loss.Name(), c.unit, got, want)
+		}
+	}
+}
+
+// A λ that is given may leave too little beside the means: then none are released.
+func TestObjectiveWithoutMeans(t *testing.T) {
+	shape := dpglm.Shape{Rows: 71, Dim: 54, FeatureBound: 10, LabelBound: 1, Intercept: true}
+	for lambda, want := range map[float64]bool{0: true, 100: false, 1000: true} {
+		plan, err := dpglm.ObjectivePerturbationConfig{Lambda: lambda}.Plan(shape, dpglm.Problem{Loss: losses.Probit{}}, dpglm.ApproxDP(0.876, 1e-6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(plan.Ledger.String(), "predictions"); got != want {
+			t.Errorf("λ = %g: the mean of predictions is released: %v, want %v", lambda, got, want)
+		}
+	}
+}
+
+// Clipped steps of the squared loss lead to the labels' middle, which is 0 where three quarters are; the intercept that they lead to is moved to the mean.
+func TestNoisyGDPredictsTheMean(t *testing.T) {
+	const n, d, most = 4000, 5, 100.0
+	r := rand.New(rand.NewPCG(4, 1))
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range y {
+		for j := range d {
+			x.Set(i, j, r.Float64()/math.Sqrt(d))
+		}
+		if i%4 == 0 {
+			y[i] = most
+		}
+	}
+	data := given.Dataset(t, x, y, dpglm.Bounds{Feature: 1, Label: most, Intercept: true})
+	m := noisyGD(t, data, squared, dpglm.ApproxDP(1, 1e-6), dpglm.NoisyGDConfig{}, given.Seeded(5))
+	if got := predicted(t, m, x); !(math.Abs(got-most/4) < 0.05*most) {
+		t.Errorf("predictions have a mean of %.3f, the labels of %g", got, most/4)
+	}
+}
