@@ -71,3 +71,83 @@ func TestMeanLabelWeighsNumbersOfRows(t *testing.T) {
 		t.Errorf("%g rows with noise %g, mean %g", n, left, m.Value)
 	}
 }
+
+// Under the constant model labels have the mean that was released, φ' is 0 on average, and the curvature is its derivative there, at fixed labels:
+// of labels of that mean where φ' is linear in them, else of the law that the loss gives them. What scores have on average beside it is taken away.
+func TestConstantModelByDefinition(t *testing.T) {
+	levels := losses.Ordinal{Thresholds: []float64{-1, 0.5, 2}}
+	for _, loss := range []losses.Loss{
+		losses.Logistic{}, losses.Probit{}, losses.Squared{}, losses.Poisson{}, losses.CappedPoisson{Cap: 3}, losses.Extended{Inner: losses.Poisson{}, Limit: 9},
+		losses.NegativeBinomial{Dispersion: 0.7}, losses.Gamma{Least: 0.01, Ratio: 30}, levels,
+	} {
+		for _, part := range []float64{0.1, 0.3, 0.8} {
+			const shifted = 0.4
+			p := Problem{Facts: Facts{Rows: 1000, LabelBound: 3}, Loss: loss}
+			low, high := p.LabelEnds()
+			mean := low + part*(high-low)
+			l := p.Labels(1000, shifted, Mean{mean, 1e-6})
+			law := map[float64]float64{mean: 1}
+			switch {
+			case loss.Labels() == losses.Binary:
+				law = map[float64]float64{1: mean, -1: 1 - mean}
+			case loss.Name() == levels.Name():
+				clear(law)
+				var of float64
+				for k, q := range levels.Probabilities(l.Bias + shifted) {
+					law[float64(k)] = q
+					of += float64(k) * q
+				}
+				if math.Abs(of-mean) > 1e-9 {
+					t.Errorf("%s: levels have a mean of %g, not %g", loss.Name(), of, mean)
+				}
+			}
+			slope := func(z float64) (sum float64) {
+				for y, q := range law {
+					sum += q * loss.Deriv(z+shifted, y)
+				}
+				return sum
+			}
+			const h = 1e-5
+			curvature := (slope(l.Bias+h) - slope(l.Bias-h)) / (2 * h)
+			if math.Abs(slope(l.Bias)) > 1e-9 || math.Abs(l.Curvature-curvature) > 1e-6*(1+curvature) {
+				t.Errorf("%s of mean %g: a slope of %g at %g, and a curvature of %g, not %g", loss.Name(), mean, slope(l.Bias), l.Bias, l.Curvature, curvature)
+			}
+		}
+	}
+}
+
+// The totals of weights and offsets tell the constant beside which labels' sum is that of the predictions: a rate with any offsets, and classes with
+// the same one of all rows.
+func TestTotalsByDefinition(t *testing.T) {
+	const each = 1000 // rows of one weight and offset
+	weights, offsets := []float64{1, 0.3, 0.7, 0.5, 1}, []float64{-1, 0.5, 0, 0.2, -0.7}
+	for _, c := range []struct {
+		loss losses.Loss
+		of   func(i int) float64
+	}{
+		{losses.Poisson{}, func(i int) float64 { return offsets[i] }},
+		{losses.Gamma{Least: 0.01, Ratio: 30}, func(i int) float64 { return offsets[i] }},
+		{losses.Logistic{}, func(int) float64 { return -0.7 }},
+	} {
+		p := Problem{Facts: Facts{Rows: 5 * each, LabelBound: 4, Weighted: true, OffsetRange: [2]float64{-1, 0.5}}, Loss: c.loss}
+		sums := make([]float64, 2)
+		for i, w := range weights {
+			offset := c.of(i) // over the largest one, which is 1 in magnitude
+			if c.loss.Labels().FromZero() {
+				offset = math.Exp(c.of(i) - 0.5)
+			}
+			sums[0] += each * w
+			sums[1] += each * w * offset
+		}
+		n, _, shifted := p.Totals(sums, 1e-9)
+		const mean = 0.4
+		bias := p.Labels(n, shifted, Mean{mean, 1e-9}).Bias
+		predicted := 0.0
+		for i, w := range weights {
+			predicted += each * w * losses.LinkOf(c.loss).Mean(bias+c.of(i))
+		}
+		if math.Abs(predicted-mean*n) > 1e-9*n {
+			t.Errorf("%s: predictions come to %g, labels to %g", c.loss.Name(), predicted, mean*n)
+		}
+	}
+}

@@ -34,8 +34,13 @@ func begun(t *testing.T, seed uint64, n int, mu, bias float64, truth []float64) 
 
 func open(t *testing.T, seed uint64, x *mat.Dense, y []float64, mu float64) *Run {
 	t.Helper()
+	return openUnder(t, seed, x, y, mu, losses.Logistic{}, 1)
+}
+
+func openUnder(t *testing.T, seed uint64, x *mat.Dense, y []float64, mu float64, loss losses.Loss, labelBound float64) *Run {
+	t.Helper()
 	n, d := x.Dims()
-	data, err := curator.Open(x, y, curator.NewIdentity(d, 20, true), 0, 0)
+	data, err := curator.Open(x, y, curator.NewIdentity(d, 20, true), 0, labelBound)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +48,8 @@ func open(t *testing.T, seed uint64, x *mat.Dense, y []float64, mu float64) *Run
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := Facts{Rows: n, Dim: d + 1, Intercept: true, LabelBound: 1}
-	run, err := Begin(Problem{Facts: facts, Loss: losses.Logistic{}, Asked: losses.Logistic{}, Mu: mu, Fraction: 1}, Task{
+	facts := Facts{Rows: n, Dim: d + 1, Intercept: true, LabelBound: labelBound}
+	run, err := Begin(Problem{Facts: facts, Loss: loss, Asked: loss, Mu: mu, Fraction: 1}, Task{
 		Ctx: t.Context(), Data: data, Under: data.Under, Progress: func(int, int) {}, Levels: func() [][]int { return nil },
 		Allow: schedule.Allow(data.Rows(), mechanisms.NewSeededSource(seed)),
 	})
@@ -240,5 +245,35 @@ func TestAlongGivesBackWhatWasFitted(t *testing.T) {
 		if got > least-0.2 || got < least-0.4 {
 			t.Errorf("seed %d: a factor of %.3g, and %.3g has the least loss", seed, got, least)
 		}
+	}
+}
+
+// Where all of the length may be noise the line alone tells it, and then it is that of the least loss on other rows, half of that on the fit's own. The mean
+// of three draws' differences from it has a standard deviation of about .04.
+func TestAlongComesToOtherRowsLeastLoss(t *testing.T) {
+	const d, n, others = 30, 600, 20_000
+	truth := make([]float64, d)
+	for j := range truth {
+		truth[j] = 0.08
+	}
+	var off float64
+	for seed := range uint64(3) {
+		run, x, y := begun(t, seed, n, 1000, 0, truth)
+		u := make([]float64, d)
+		for i, label := range y {
+			floats.AddScaled(u, 4*(label-0.5)/n, x.RawRowView(i)) // a Newton step
+		}
+		got, own := ended(t, run, x, y, u, 0, 10)
+		_, x, y = begun(t, seed+100, others, 1000, 0, truth)
+		z := make([]float64, others)
+		for i := range z {
+			z[i] = floats.Dot(u, x.RawRowView(i))
+		}
+		least := leastLoss(z, y, 0)
+		t.Logf("seed %d: a factor of %.3g; %.3g has the least loss on other rows, and %.3g on these", seed, got, least, own)
+		off += (got - least) / 3
+	}
+	if math.Abs(off) > 0.12 {
+		t.Errorf("factors are %.3g beside those of the least loss on other rows, on average", off)
 	}
 }

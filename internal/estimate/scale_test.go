@@ -47,15 +47,18 @@ func TestLengthen(t *testing.T) {
 		{"long", 3, 2, 0.5, 0, losses.Logistic{}, 1, 1, 0},
 		{"another loss", 2, 3, 0.5, 0, losses.Squared{}, 1, 1, 0},
 	} {
+		const shifted = 0.6 // of scores, beside the intercept
 		x, s, at := stoppedShort(c.r, c.goal, c.b, c.noise)
-		x.Run.Problem.Loss = c.loss
+		x.Run.Problem.Loss, x.Labels.Shifted = c.loss, shifted
+		at.At[0][x.Run.D] -= shifted
 		x.lengthen(s, &at)
 		u, b := at.One()
+		b += shifted
 		scale := floats.Norm(u, 2) / c.r
 		if !(scale >= c.least && scale <= c.most) {
 			t.Errorf("%s: scaled by %.6g, want %g to %g", c.name, scale, c.least, c.most)
 		}
-		if c.changed == 0 && b != c.b {
+		if c.changed == 0 && math.Abs(b-c.b) > 1e-15 {
 			t.Errorf("%s: the intercept moved to %g", c.name, b)
 		}
 		if before, after := (logistic{c.b, c.r}).mean(), (logistic{b, c.r * scale}).mean(); math.Abs(after-before) > 1e-6 {

@@ -1,0 +1,160 @@
+package estimate
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/tuning"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// round are rows of a frame in which they are round, exactly: all of ±1 in three columns; and real labels, of which a linear function explains all
+// but what is the product of two columns.
+func roundRows(t *testing.T) (x *mat.Dense, y, truth []float64) {
+	t.Helper()
+	truth = []float64{0.7, -0.4, 0.2, 0.5} // the intercept's last
+	x, y = mat.NewDense(8, 3, nil), make([]float64, 8)
+	for i := range 8 {
+		row := x.RawRowView(i)
+		for j := range row {
+			row[j] = float64(1 - 2*(i>>j&1))
+		}
+		y[i] = floats.Dot(row, truth[:3]) + truth[3] + 0.3*row[0]*row[1]
+	}
+	return x, y, truth
+}
+
+// startOf is what n labels' mean tells of one column of scores.
+func startOf(p Problem, n float64, of Mean) Labels {
+	l := p.Labels(n, 0, of)
+	l.Biases = []float64{l.Bias}
+	return l
+}
+
+// walked is where a stage ends on round rows, without noise to speak of.
+func walked(t *testing.T, s Stage) (Iterate, []float64) {
+	t.Helper()
+	x, y, truth := roundRows(t)
+	run := openUnder(t, 1, x, y, 1e8, losses.Squared{}, 4)
+	in, err := run.Frame(curator.Frame{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Frame{run: run, In: in, Signal: []float64{1, 1, 1}, Effective: 4}
+	d := &Descent{Run: run, Frame: f, Labels: startOf(run.Problem, 8, Mean{0.1, 1e-9})}
+	s.In, s.Share, s.Effective = d.scored(), 0.5, f.Effective
+	at, err := d.Walk(s, Iterate{At: d.start(), Clip: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at, truth
+}
+
+// A step whose size is one over the curvature is Newton's, of the intercept, too; and of steps that begin with a size beyond that the second one is, as
+// what the gradients before and after the first one differ by tells the curvature, and what momentum it had is forgotten.
+func TestStepsEndAtTheLeastSquares(t *testing.T) {
+	for name, s := range map[string]Stage{
+		"Newton's": {Steps: 1, Averaged: 1, Size: 1, Momentum: 0.5},
+		"too long": {Steps: 2, Averaged: 1, Size: 3, Momentum: 0.5},
+	} {
+		at, truth := walked(t, s)
+		if floats.Distance(at.At[0], truth, 2) > 1e-4 || math.Abs(at.Size-1) > 1e-4 {
+			t.Errorf("%s: %g after steps of %g, not %g", name, at.At[0], at.Size, truth)
+		}
+	}
+}
+
+// Where moments are known and the loss has one curvature steps of a descent, and along its line, have one over it; where noise would make scores vary
+// by more than is bearable they are shorter by so much: by the least curvature, along which effects add up.
+func TestStepsAreAsLongAsCurvatureAndNoiseAllow(t *testing.T) {
+	const n, d, mu = 1000, 3, 1e4
+	for _, c := range []struct {
+		signal, typical float64 // the latter times the labels'
+		short           bool
+	}{{1, 1, false}, {1e-6, 1e9, true}} {
+		x := &Descent{
+			Run:   &Run{Problem: Problem{Loss: losses.Squared{}, Facts: Facts{Rows: n, Dim: d + 1, Intercept: true, LabelBound: 4}, Mu: mu}, N: n, D: d, Pool: &Pool{Left: 0.9}},
+			Frame: &Frame{Signal: []float64{c.signal, c.signal, c.signal}, Effective: 1 + d},
+		}
+		x.Frame.run = x.Run
+		x.Labels = startOf(x.Run.Problem, n, Mean{0.1, 1e-9})
+		x.Labels.Typical *= c.typical
+		s := x.firstStage()
+		if !c.short {
+			if s.Size != 1 {
+				t.Errorf("steps of %g", s.Size)
+			}
+			x.of = new(curator.ClassFramed) // whose line takes no frame
+			if _, line, err := x.lineStage(nil, nil, 1, 0.1); err != nil || line.Size != 1 {
+				t.Errorf("steps along the line of %g (%v)", line.Size, err)
+			}
+			continue
+		}
+		clip := x.Labels.Typical * math.Sqrt(1+x.Frame.Effective)
+		noise := 2 * clip / (n * mu * math.Sqrt(s.Share/float64(s.Steps)))
+		var variance float64
+		for _, effect := range s.effects(0) {
+			variance += d * c.signal * math.Pow(effect*noise, 2)
+		}
+		if bearable := tuning.BearableNoise * math.Sqrt(x.Labels.Residual); math.Abs(math.Sqrt(variance)/bearable-1) > 0.01 {
+			t.Errorf("steps of %g make scores vary by %g, and %g is bearable", s.Size, math.Sqrt(variance), bearable)
+		}
+	}
+}
+
+// A pilot's coordinates are what of their way from the origin isn't noise; real labels' intercept is the mean of the origin's and its own, each by the
+// inverse of its variance, and others' goes as far as coordinates do.
+func TestSettle(t *testing.T) {
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Logistic{}} {
+		const start, known, h = 0.05, 0.8, 0.25
+		x := &Descent{
+			Run:    &Run{Problem: Problem{Loss: loss, Facts: Facts{Intercept: true, LabelBound: 1}}, D: 2},
+			Frame:  &Frame{Signal: []float64{known, known}},
+			Labels: Labels{Noise: start, Curvature: h, Steepest: h},
+			origin: point([]float64{0.1, -0.2}, -1),
+		}
+		s := Stage{Steps: 6, Averaged: 3, Size: 2, Momentum: 0.5}
+		at := Iterate{At: point([]float64{0.8, 0.4}, -0.7), Noise: []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Slope: make([]float64, 2)}
+		x.settle(s, &at)
+		noise := 2 * known * s.variance(at.Noise, known*h)
+		k := 1 - noise/(known*(0.7*0.7+0.6*0.6))
+		of := k
+		if loss.Labels() == losses.Real {
+			a, b := math.Pow(start, -2), 1/s.variance(at.Noise, h)
+			of = b / (a + b)
+		}
+		if want := []float64{0.1 + k*0.7, -0.2 + k*0.6, -1 + of*0.3}; !(k > 0.1 && k < 0.99) || floats.Distance(at.At[0], want, 2) > 1e-12 {
+			t.Errorf("%s: settles at %g, not %g", loss.Name(), at.At[0], want)
+		}
+	}
+}
+
+// Where counts' intercept is hidden, predictions with normal scores keep the mean that they have at the start, however far the line leads.
+func TestHiddenInterceptKeepsPredictions(t *testing.T) {
+	x, y := mat.NewDense(8, 3, nil), make([]float64, 8)
+	rows, _, _ := roundRows(t)
+	x.Copy(rows)
+	for i := range y {
+		y[i] = 1 + x.At(i, 0)*0.6 // 1.6 and 0.4
+	}
+	const bound = 1e4
+	run := openUnder(t, 1, x, y, 100, losses.CappedPoisson{Cap: bound}, bound)
+	d := &Descent{Run: run, Frame: &Frame{run: run, At: curator.Frame{}, Signal: []float64{1, 1, 1}, Effective: 4}}
+	d.Labels = startOf(run.Problem, 8, Mean{1, 1e-3})
+	if !run.interceptHidden(d.Labels) {
+		t.Fatal("the intercept isn't hidden")
+	}
+	first := Stage{Steps: 12, Averaged: 6, Size: 1, Momentum: 0.5, Effective: 4}
+	at, err := d.along(first, Iterate{At: point([]float64{0.9, 0.1, -0.2}, d.Labels.Bias), Clip: 10, Noise: make([]float64, first.Steps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, b := at.One()
+	if square := floats.Dot(u, u); square < 0.05 || math.Abs(b+square/2-d.Labels.Bias) > 1e-9 {
+		t.Errorf("predictions went from e^%g to e^%g, by scores of %g", d.Labels.Bias, b+square/2, u)
+	}
+}
