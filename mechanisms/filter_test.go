@@ -209,3 +209,58 @@ func TestGivingBack(t *testing.T) {
 		}
 	}
 }
+
+// An accountant that was given a charge back has taken what one has that only took the others: of each kind, alone or among others, and where several
+// rows are protected together. What is left of μ is rounded down, by a few units in the last place.
+func TestGivenBackIsAsIfNeverCharged(t *testing.T) {
+	pure := func(epsilon float64, releases int) *Ledger {
+		return ofRow(t)(epsilonLedger(KindPure, "", epsilon, releases))
+	}
+	for name, ledgers := range map[string][]*Ledger{
+		"ε":          {pure(0.05, 1), pure(0.02, 3), pure(0.1, 1)},
+		"μ":          {rowLeaf(t, 0.03, 1), rowLeaf(t, 0.02, 7), rowLeaf(t, 0.05, 2)},
+		"ε beside μ": {pure(0.05, 1), pure(0.02, 3), rowLeaf(t, 0.05, 2)},
+	} {
+		for _, group := range []int{1, 3} {
+			for back := range ledgers {
+				a, err := NewGroupAccountant(OneRow(), group, 2, 1e-3)
+				want, also := NewGroupAccountant(OneRow(), group, 2, 1e-3)
+				if err != nil || also != nil {
+					t.Fatal(err, also)
+				}
+				var charge Charge
+				for k, l := range ledgers {
+					c, err := a.Charge(l)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if k == back {
+						charge = c
+					} else if err := want.Spend(l); err != nil {
+						t.Fatal(err)
+					}
+				}
+				set := a.state.Reserve
+				if err := a.GiveBack(charge); err != nil {
+					t.Fatal(err)
+				}
+				if set != nil && charge.Epsilon > 0 { // of what is left a μ was made
+					continue
+				}
+				got, of := a.state, want.state
+				off := math.Abs(got.Epsilon - of.Epsilon)
+				if r, w := got.Reserve, of.Reserve; r != nil && w != nil {
+					if r.SpentMu < w.SpentMu*(1-1e-15) || r.SpentCoordinates < w.SpentCoordinates*(1-1e-15) || r.Ledgers != w.Ledgers {
+						t.Errorf("%s: of %d, given back %d: %+v, want %+v", name, group, back, r, w)
+					}
+					off += math.Abs(r.SpentMu/w.SpentMu-1) + math.Abs(r.SpentCoordinates/w.SpentCoordinates-1)
+				} else if r != w {
+					t.Errorf("%s: of %d, given back %d: %+v, want %+v", name, group, back, r, w)
+				}
+				if off > 1e-14 || a.Ledgers() != want.Ledgers() {
+					t.Errorf("%s: of %d, given back %d: %v, want %v", name, group, back, a, want)
+				}
+			}
+		}
+	}
+}

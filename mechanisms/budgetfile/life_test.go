@@ -3,6 +3,7 @@ package budgetfile
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -64,6 +65,55 @@ func TestGivingBack(t *testing.T) {
 	}
 	if _, err := again.Spend(t.Context(), survey, "", fit(t, tenth(t)/100)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("more than was given back: %v", err)
+	}
+}
+
+// What remains of a file's total once an entry was given back, or reclaimed, remains of one in which it never was: of entries of several sizes, for a
+// group, and whichever of them it is.
+func TestGivenBackRemains(t *testing.T) {
+	pure := func(epsilon float64) *mechanisms.Ledger {
+		return ofRows(t)(mechanisms.Laplace{Epsilon: epsilon}.Ledger("mean", 1))
+	}
+	for _, ledgers := range [][]*mechanisms.Ledger{{fit(t, 0.02), fit(t, 0.05), fit(t, 0.03)}, {pure(0.02), pure(0.05), pure(0.03)}} {
+		for back := range ledgers {
+			f, _ := remembered(t, total(2, 1, 1e-6))
+			want, _ := remembered(t, total(2, 1, 1e-6))
+			var id string
+			for k, l := range ledgers {
+				of, err := f.Spend(t.Context(), survey, "", l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if k == back {
+					id = of
+				} else if err := spend(want, "", l); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, e := range entries(t, f) {
+				if back > 0 || e.ID == id {
+					continue // of several that wait one is given back, and one that is alone is reclaimed
+				}
+				if err := f.Begin(t.Context(), e.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if back == 0 {
+				if ids, err := f.Reclaim(t.Context(), time.Now().Add(time.Hour), "died"); len(ids) != 1 || err != nil {
+					t.Fatalf("%v (%v)", ids, err)
+				}
+			} else if err := f.GiveBack(t.Context(), id, "no data"); err != nil {
+				t.Fatal(err)
+			}
+			got, err := f.Remaining()
+			if err != nil {
+				t.Fatal(err)
+			}
+			of, err := want.Remaining()
+			if err != nil || math.Abs(got.Mu-of.Mu) > 1e-9 || math.Abs(got.Epsilon-of.Epsilon) > 1e-9 {
+				t.Errorf("given back %d: %+v remains, want %+v (%v)", back, got, of, err)
+			}
+		}
 	}
 }
 
