@@ -194,6 +194,35 @@ func TestOtherColumnsAreRefused(t *testing.T) {
 	}
 }
 
+// Rows are projected by the map that a step asks for, whichever ones were made before: by one of another kind, another seed, or other columns.
+func TestProjectionsAreThoseThatWereAsked(t *testing.T) {
+	x := []float64{0.5, -0.25, 0.75, 0.125}
+	one, err := NewTable(mat.NewDense(1, 4, x), encoding.NewIdentity(4, 2, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, spec := range []sketch.Spec{
+			{Kind: "gaussian", K: 2, D: 4, Seed: 1}, {Kind: "gaussian", K: 2, D: 4, Seed: 2}, {Kind: "hadamard", K: 2, D: 4, Seed: 1}, {Kind: "gaussian", K: 3, D: 4, Seed: 1},
+			{Kind: "columns", K: 2, D: 4, Kept: []int{0, 3}}, {Kind: "columns", K: 2, D: 4, Kept: []int{0, 2}},
+		} {
+			phi, err := spec.Map()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := make([]float64, spec.K)
+			phi.Apply(want, x)
+			of, err := Step{Bound: 9, Map: &spec}.of(one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := of.Src.Tile(0, 1, nil).Data; !slices.Equal(got, want) {
+				t.Errorf("%+v: %v, want %v", spec, got, want)
+			}
+		}
+	}
+}
+
 // Rows of a file that follow one after the other are read where they lie, one row too; others are copied in their order, which counts from
 // the file's first row whatever they were picked of.
 func TestRowsThatFollowAreNotCopied(t *testing.T) {
