@@ -38,6 +38,7 @@ type Event struct {
 	L2     float64   // declared sensitivity of Values; 0 for scores
 	Each   []float64 // declared sensitivity of each score
 	Mu     float64   // of this release, where a pool makes it; 0 elsewhere
+	Drawn  float64   // share of the pool's μ² that counts as used, with this release's; 0 elsewhere
 }
 
 // Recorder is a source of noise that sees each raw answer. Only tests have one:

@@ -18,7 +18,7 @@ type Heard struct {
 	Label, Mechanism string
 	Rows             int // number of the set of rows, in the order of their first release
 	Values, Each     []float64
-	L2, Mu           float64 // mu of a pool's release
+	L2, Mu, Drawn    float64 // μ of a pool's release, and what of its μ² counts as used
 	Noise            uint64  // words of noise drawn before
 }
 
@@ -51,7 +51,7 @@ func (t *Tape) Record(e *release.Event) {
 	if k < 0 {
 		k, t.rows = len(t.rows), append(t.rows, e.Rows)
 	}
-	t.Heard = append(t.Heard, Heard{e.Label, e.Mechanism, k, slices.Clone(e.Values), slices.Clone(e.Each), e.L2, e.Mu, t.Drawn})
+	t.Heard = append(t.Heard, Heard{e.Label, e.Mechanism, k, slices.Clone(e.Values), slices.Clone(e.Each), e.L2, e.Mu, e.Drawn, t.Drawn})
 	if t.Overwrite != nil {
 		t.Overwrite(len(t.Heard)-1, e)
 	}

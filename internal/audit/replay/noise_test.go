@@ -164,12 +164,13 @@ func (n *node) alike(one *node) (count int) {
 
 // poolKeepsTo holds the releases of so many pools in sequence against their leaf of the
 // ledger, for each set of rows: there are no more, none of more numbers, and their μ² add up
-// to no more. Less than 0.9 of μ² would be a waste.
+// to no more. Less than 0.9 of μ² would be a waste. Each counts as used what it takes of the pool's, as
+// what would take more than is left is refused by that.
 func poolKeepsTo(t *testing.T, p *given.Tape, name string, leaf *node, pools, sets int) {
 	t.Helper()
 	planned := pools * leaf.Releases
 	most := float64(planned) * leaf.Mu * leaf.Mu
-	releases, squares := map[int]int{}, map[int]float64{}
+	releases, squares, drawn := map[int]int{}, map[int]float64{}, map[int]float64{}
 	for _, h := range p.Heard {
 		if h.Mu == 0 {
 			continue
@@ -179,6 +180,14 @@ func poolKeepsTo(t *testing.T, p *given.Tape, name string, leaf *node, pools, se
 		}
 		releases[h.Rows]++
 		squares[h.Rows] += h.Mu * h.Mu
+		used := h.Drawn - drawn[h.Rows]
+		if used <= 0 { // of the next pool
+			used = h.Drawn
+		}
+		drawn[h.Rows] = h.Drawn
+		if of := h.Mu * h.Mu * float64(pools) / most; math.Abs(used-of) > 1e-9 {
+			t.Errorf("%s: release %v takes %.12g of its pool's μ², and %.12g counts as used", name, h, of, used)
+		}
 	}
 	if len(releases) != sets {
 		t.Errorf("%s: pools on %d sets of rows, the ledger has %d", name, len(releases), sets)
