@@ -29,7 +29,7 @@ func TestSteepness(t *testing.T) {
 				}
 			}
 			var h, truth, square float64
-			for range 2 {
+			for range 3 { // gradients, of which the last two tell
 				g := like(at)
 				for c := range g {
 					for j := range g[c] {
