@@ -158,3 +158,18 @@ func TestHiddenInterceptKeepsPredictions(t *testing.T) {
 		t.Errorf("predictions went from e^%g to e^%g, by scores of %g", d.Labels.Bias, b+square/2, u)
 	}
 }
+
+// The square of what scores of two points differ by is its mean over rows, the intercept's part with it.
+func TestSquaredIsOverRows(t *testing.T) {
+	x, _, _ := roundRows(t)
+	f := &Frame{run: &Run{D: 3}, Signal: []float64{1, 1, 1}}
+	from, to := []float64{0.1, -0.3, 0.2, 0.9}, []float64{0.6, 0.2, -0.5, 0.4}
+	var want float64
+	for i := range 8 {
+		row := x.RawRowView(i)
+		want += math.Pow(floats.Dot(row, to[:3])+to[3]-floats.Dot(row, from[:3])-from[3], 2) / 8
+	}
+	if got := squared(f, [][]float64{to}, [][]float64{from}); math.Abs(got-want) > 1e-12 {
+		t.Errorf("%g, want %g", got, want)
+	}
+}

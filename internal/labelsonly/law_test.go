@@ -85,3 +85,46 @@ func TestSteepnessByDifferences(t *testing.T) {
 		}
 	}
 }
+
+// A step's covariance is H⁻¹(S + ν²I)H⁻¹ and what rows that count less may change, ν being a deviation.
+func TestStepByDefinition(t *testing.T) {
+	f, _ := begun(t)
+	mode, err := f.space.state(f.family, []float64{0.5, -0.3, 0.8, 0.4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const noise = 3
+	scatter, sum := mat.NewSymDense(4, nil), mat.NewDense(4, 4, nil)
+	scatter.CopySym(mode.scatter)
+	sum.Copy(scatter)
+	for j := range 4 {
+		sum.Set(j, j, sum.At(j, j)+noise*noise)
+	}
+	f.missed = mat.NewSymDense(4, []float64{2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 4, 0, 0, 0, 0, 5})
+	e, _ := f.step(mode, observation{sum: mode.mean, noise: noise, scale: 0.5}, scatter)
+	var beside, back mat.Dense // H·(covariance − missed)·H
+	beside.Sub(e.covariance, e.missed)
+	back.Product(mode.slope, &beside, mode.slope)
+	if !mat.EqualApprox(&back, sum, 1e-9) || e.missed.At(2, 2) != 2 || e.missed.At(0, 1) != 0 {
+		t.Errorf("a covariance of %v, which missed %v", mat.Formatted(e.covariance), mat.Formatted(e.missed))
+	}
+}
+
+// What is left of an observation is whitened by the root of its variance: the family's, times its scale, and that of noise.
+func TestWhiteningByDefinition(t *testing.T) {
+	s := &state{theta: make([]float64, 2), mean: []float64{1, -1}, slope: mat.NewSymDense(2, []float64{3, 1, 1, 2}), scatter: mat.NewSymDense(2, []float64{5, 1, 1, 4})}
+	o := observation{sum: []float64{4, 2}, noise: 3, scale: 0.5, unit: 1}
+	p, ok := newPosterior(s, o, belief{variance: []float64{1, 1}, constants: make([]float64, 2)})
+	if !ok {
+		t.Fatal("no posterior")
+	}
+	want := mat.NewSymDense(2, []float64{0.5*5 + 9, 0.5, 0.5, 0.5*4 + 9})
+	var product, slope mat.Dense
+	product.Mul(p.root, p.root.T())
+	slope.Mul(p.root, p.whitened)
+	left := mat.NewVecDense(2, nil)
+	left.MulVec(p.root, mat.NewVecDense(2, p.residual))
+	if !mat.EqualApprox(&product, want, 1e-9) || !mat.EqualApprox(&slope, s.slope, 1e-9) || !mat.EqualApprox(left, mat.NewVecDense(2, []float64{3, 3}), 1e-9) {
+		t.Errorf("a variance of %v, slopes %v and %v left", mat.Formatted(&product), mat.Formatted(&slope), left)
+	}
+}
