@@ -249,7 +249,7 @@ func TestAlongGivesBackWhatWasFitted(t *testing.T) {
 }
 
 // Where all of the length may be noise the line alone tells it, and then it is that of the least loss on other rows, half of that on the fit's own. The mean
-// of three draws' differences from it has a standard deviation of about .04.
+// of three draws' differences from it has a standard deviation of about .04: one list of seeds in 300 would fail.
 func TestAlongComesToOtherRowsLeastLoss(t *testing.T) {
 	const d, n, others = 30, 600, 20_000
 	truth := make([]float64, d)
