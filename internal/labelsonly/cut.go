@@ -52,13 +52,13 @@ func (x *fit) chooseCut() error {
 	return nil
 }
 
-// likely is how far labels' statistics are held to on either side of their middle: of numbers, likely.
+// likely is half of how far labels' statistics are apart at most: of numbers, likely.
 func (x *fit) likely() float64 {
-	switch f := x.family.(type) {
+	switch x.family.(type) {
 	case numbers:
 		return tuning.LikelyDeviations * math.Sqrt(x.labels.Residual)
-	case several: // the length of a class less all others alike
-		return math.Sqrt(1 - 1/float64(f.columns()+1))
+	case several: // (1, 0) and (0, 1) of two classes
+		return math.Sqrt2 / 2
 	}
 	return half
 }

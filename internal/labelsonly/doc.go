@@ -21,7 +21,7 @@
 // # Privacy
 //
 // Neighbours differ in the label of one row. All releases are Gaussian, from one pool of μ, as those of package estimate: each takes a share of
-// μ², which may depend on earlier results. Sensitivities are those for a replaced row, which bound a replaced label's: of the sum 2BK, labels'
-// statistics held to ±B ([curator.Slope]), or of classes 2√(1 − 1/k)·K, and √2·(BK)² of their products; √2 of a histogram of residuals; a
-// label's range of their mean. All else follows from features, offsets and n, which are public, and from what was released.
+// μ², which may depend on earlier results. Sensitivities are of the sum 2BK, labels'
+// statistics held to ±B ([curator.Slope]), or of classes √2·K, which is for a replaced label alone ([curator.ClassSlope]), and √2·(BK)² of
+// products; √2 of a histogram of residuals; a label's range of their mean. These others are for a replaced row, which bounds a label's. All else follows from features, offsets and n, which are public, and from what was released.
 package labelsonly

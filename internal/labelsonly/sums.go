@@ -31,8 +31,7 @@ func (x *fit) gradient(at []float64, limit, share float64, plain bool) (sum []fl
 	return sum, 2 * p.Clip / x.mu(share), err
 }
 
-// ofClasses releases the sum of classes, less all alike, and returns the mode: at scores of 0 gradients of all rows are alike long but for their
-// norms, and held to a clip they count as a cut says.
+// ofClasses releases the sum of classes, less all alike, and returns the mode.
 func (x *fit) ofClasses() (*state, observation, error) {
 	f := x.family.(several)
 	k, dim := f.columns()+1, x.space.dim()
@@ -41,7 +40,7 @@ func (x *fit) ofClasses() (*state, observation, error) {
 		zero.U[c] = make([]float64, len(x.space.moments))
 	}
 	p := x.slope(x.likely())
-	answer, err := x.of.Gradient(x.run.Task.Ctx, zero, curator.ClassSlope{Clip: p.Clip, Constant: p.Constant})
+	answer, err := x.of.Gradient(x.run.Task.Ctx, zero, curator.ClassSlope{Clip: p.Cut, Constant: p.Constant, LabelAlone: true})
 	share := x.run.Pool.Left
 	flat, err := x.run.Pool.Draw(share, answer, err)
 	if err != nil {

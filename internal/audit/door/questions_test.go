@@ -124,20 +124,22 @@ func harmlessCallback(f *types.Signature) bool {
 }
 
 // TestFeaturesAreForLabels holds that features as they are, without noise, are asked for by package labelsonly alone, and that
-// this is called where a budget is for labels alone: where a plan's field labels says so, which is set from a budget.
+// this is called where a budget is for labels alone: where a plan's field labels says so, which is set from a budget. So are sensitivities
+// that are a label's alone.
 func TestFeaturesAreForLabels(t *testing.T) {
 	only := module + "/internal/labelsonly"
 	uses := map[string][]string{}
 	for _, path := range listed(t, "{{if .GoFiles}}{{.ImportPath}}\n{{end}}", "./...") {
 		s := parsed(t, path)
 		s.inside(func(_ *ast.Ident, o types.Object, function string) {
-			if name := used(o); o.Pkg() != nil && (name == "curator.FeaturesOf" || o.Pkg().Path() == only && (name == "labelsonly.Fit" || name == "labelsonly.FitClasses" || name == "labelsonly.Infer" || name == "labelsonly.InferClasses")) && o.Pkg() != s.pkg {
+			if name := used(o); o.Pkg() != nil && (name == "curator.FeaturesOf" || name == "questions.LabelAlone" || o.Pkg().Path() == only && (name == "labelsonly.Fit" || name == "labelsonly.FitClasses" || name == "labelsonly.Infer" || name == "labelsonly.InferClasses")) && o.Pkg() != s.pkg {
 				uses[name] = append(uses[name], path+" "+function)
 			}
 		})
 	}
 	want := map[string][]string{
 		"curator.FeaturesOf":      {only + " begin"},
+		"questions.LabelAlone":    {only + " fit.ofClasses"},
 		"labelsonly.Fit":          {module + " standardised.train"},
 		"labelsonly.FitClasses":   {module + " standardised.trainClasses"},
 		"labelsonly.Infer":        {module + " inference.train"},

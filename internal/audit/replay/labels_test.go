@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -47,6 +48,32 @@ func onLabels(t *testing.T) []*trial {
 		d := forms["dense, intercept"]
 		d.form = "labels, offsets"
 		all = append(all, l.on(t, "offsets", d))
+	}
+	return append(all, classesOnLabels()...)
+}
+
+// classesOnLabels are estimates of classes there: a row that is cut moves their sum by all that is declared.
+func classesOnLabels() []*trial {
+	var all []*trial
+	p := dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}
+	for _, base := range []string{"dense", "dense, intercept", "schema", "sparse schema, intercept"} {
+		d := designs(40, classLabels)[base]
+		d.form = "labels"
+		for _, mu := range []float64{25, 3000} {
+			c := &trial{name: fmt.Sprintf("Softmax, labels, μ = %g, %s", mu, base), design: d}
+			if base == "dense, intercept" && mu == 25 {
+				c.reaches = map[string]float64{"softmax #2": 0.999}
+			}
+			c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+				return dpglm.Softmax(ctx, d, p, dpglm.GDP(mu).LabelsOnly(), dpglm.SoftmaxConfig{}, env)
+			}
+			all = append(all, c)
+		}
+		c := &trial{name: "InferClasses, labels, " + base, design: d}
+		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			return dpglm.InferClasses(ctx, d, p, dpglm.GDP(100).LabelsOnly(), dpglm.InferConfig{}, env)
+		}
+		all = append(all, c)
 	}
 	return all
 }

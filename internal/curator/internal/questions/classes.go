@@ -85,7 +85,12 @@ type ClassFramed struct {
 // ClassSlope is how Gradient holds a row's gradient of all classes: no longer than Clip, with
 // the coordinates of a constant feature, 0 for none. None of these is held apart from the
 // others, as a [Slope]'s may be.
-type ClassSlope struct{ Clip, Constant float64 }
+type ClassSlope struct {
+	Clip, Constant float64
+	// LabelAlone has rows count min(1, Clip/norm), whichever their class is: nothing that depends on a label says how much. What is
+	// declared is then for one row's other label, not for another row. Rows are read by this process, and nobody has several.
+	LabelAlone bool
+}
 
 func (p ClassSlope) slope() Slope { return Slope{Clip: p.Clip, Constant: p.Constant} }
 
@@ -179,11 +184,18 @@ func length(z [][]float64, i int) float64 {
 // In exact arithmetic a replaced row moves it by at most 2C. Rounding adds, for each class,
 // what it adds to [Framed.Gradient], whose coefficients have the same bound: over K classes
 // √K times that. The length of p − e_y is off by fewer than K + 8 units.
+//
+// A row of norm z that counts min(1, C/z) adds (p − e_y) ⊗ z times that, p being a function of features and the point: another
+// label, j for y, moves the sum by (e_y − e_j) ⊗ z times it, √2·C at most, wherever the point is and however many classes there
+// are. That is attained by each row of a norm of C or more.
 func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope) (release.Answer, error) {
 	if err := p.slope().valid(); err != nil {
 		return release.Answer{}, err
 	}
 	r, t := c.r, c.r.s.t
+	if p.LabelAlone && (t.Place.Elsewhere() || r.m.Each > 0) {
+		return release.Answer{}, check.Fail(check.ErrConfig, "dataset", nil, "must have its rows read by this process, each a person's only one, where labels alone are private")
+	}
 	if t.Place.Parties() {
 		constant := Behind{1, p.Constant}
 		values := make([]float64, c.k*constant.width(r.m.dim))
@@ -214,8 +226,11 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 }
 
 func (c *ClassFramed) gradientSensitivity(p ClassSlope) float64 {
-	classes := float64(c.k)
-	return float64(c.r.s.t.Persons.Vectors()*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.bounds().gradientRounding(p.slope()))
+	classes, apart := float64(c.k), c.r.s.t.Persons.Vectors()
+	if p.LabelAlone {
+		apart = math.Sqrt2
+	}
+	return float64(apart*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.bounds().gradientRounding(p.slope()))
 }
 
 // classGradient asks for Gradient.
@@ -262,7 +277,11 @@ func (q *classGradient) adder(s *Sums) rows.Adder {
 func (q *classGradient) clip(z [][]float64, norms []float64) {
 	for i := range z[0] {
 		scale := 1.0
-		if long := length(z, i) * norms[i]; long > q.Slope.Clip {
+		long := norms[i]
+		if !q.Slope.LabelAlone {
+			long *= length(z, i)
+		}
+		if long > q.Slope.Clip {
 			scale = q.Slope.Clip / long
 		}
 		for k := range z {

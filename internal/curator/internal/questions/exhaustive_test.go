@@ -255,3 +255,45 @@ func TestEveryPairOfClasses(t *testing.T) {
 		}
 	}
 }
+
+// What another class moves the sum of classes by that is cut by features, over all rows of a grid, all pairs of classes, scores of 0 and others: no
+// more than what is declared, √2 times the cut, and as much where a row is cut, beside a constant and without. A row's own length of
+// gradient says nothing: at scores that tell classes it would have one row count twice as another.
+func TestEveryPairOfLabelsOfClasses(t *testing.T) {
+	const cut = 0.5
+	for k := 2; k <= 5; k++ {
+		for _, constant := range []float64{0, 1} {
+			for _, far := range []float64{0, 3} {
+				at, p := ClassPoint{make([][]float64, k), make([]float64, k)}, ClassSlope{Clip: cut, Constant: constant, LabelAlone: true}
+				for j := range k {
+					at.U[j] = []float64{far * float64(j), -far}
+				}
+				worst, claimed := 0.0, 0.0
+				for _, u := range gridRows() {
+					var answers [][]float64
+					for class := range k {
+						x := mat.NewDense(3, 2, []float64{1, 0, 0, 1, u.x, u.y})
+						c, err := NewClasses(ctx, mustTable(t, x, encoding.NewIdentity(2, 4, constant > 0)), []float64{0, 1, float64(class)}, k)
+						if err != nil {
+							t.Fatal(err)
+						}
+						r, err := c.Frame(ctx, whole, Frame{})
+						if err != nil {
+							t.Fatal(err)
+						}
+						v, l2, err := heard(r.Gradient(ctx, at, p))
+						if err != nil {
+							t.Fatal(err)
+						}
+						answers, claimed = append(answers, v), l2
+					}
+					pairs, _ := apart(answers)
+					worst = math.Max(worst, pairs)
+				}
+				if worst > claimed || worst < cut*math.Sqrt2*(1-1e-9) || math.Abs(claimed/(cut*math.Sqrt2)-1) > 1e-9 {
+					t.Errorf("%d classes, constant %g, scores of up to %g: labels move it by %g, declared %g, and √2 times the cut is %g", k, constant, far, worst, claimed, cut*math.Sqrt2)
+				}
+			}
+		}
+	}
+}

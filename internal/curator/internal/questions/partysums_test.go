@@ -67,10 +67,10 @@ func classQuestions(u []float64) map[string]func(c *ClassFramed) ([]float64, flo
 			return heard(c.Gradient(ctx, at, ClassSlope{Clip: 0.1}))
 		},
 		"with constant": func(c *ClassFramed) ([]float64, float64, error) {
-			return heard(c.Gradient(ctx, at, ClassSlope{0.1, 0.25}))
+			return heard(c.Gradient(ctx, at, ClassSlope{Clip: 0.1, Constant: 0.25}))
 		},
 		"norms": func(c *ClassFramed) ([]float64, float64, error) {
-			return heard(c.GradientNorms(ctx, []float64{1, 0.5, 0.1}, at, ClassSlope{1, 1}))
+			return heard(c.GradientNorms(ctx, []float64{1, 0.5, 0.1}, at, ClassSlope{Clip: 1, Constant: 1}))
 		},
 		"scale":     func(c *ClassFramed) ([]float64, float64, error) { return heard(c.ScaleSlope(ctx, at, from, 0.2)) },
 		"confusion": func(c *ClassFramed) ([]float64, float64, error) { return heard(c.Confusion(ctx, at)) },

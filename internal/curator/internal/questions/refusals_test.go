@@ -47,11 +47,16 @@ func TestNumbersOfQuestionsAreHeldTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []ClassSlope{{1, -1}, {-1, 1}, {math.NaN(), 1}, {1, math.NaN()}, {math.Inf(1), 1}, {1, math.Inf(1)}, {1, 1}, {1, 0}} {
+	for _, p := range []ClassSlope{{Clip: 1, Constant: -1}, {Clip: -1, Constant: 1}, {Clip: math.NaN(), Constant: 1}, {Clip: 1, Constant: math.NaN()}, {Clip: math.Inf(1), Constant: 1}, {Clip: 1, Constant: math.Inf(1)}, {Clip: 1, Constant: 1}, {Clip: 1}} {
 		_, err := c.Gradient(ctx, ClassPoint{U: [][]float64{make([]float64, d), make([]float64, d)}, B: make([]float64, 2)}, p)
 		if taken := p.Clip == 1 && (p.Constant == 1 || p.Constant == 0); taken != (err == nil) || err != nil && !errors.Is(err, check.ErrBound) {
 			t.Errorf("%+v: %v", p, err)
 		}
+	}
+	if of, err := classes.Frame(ctx, whole, Frame{Each: 1}); err != nil {
+		t.Error(err)
+	} else if _, err := of.Gradient(ctx, ClassPoint{U: [][]float64{make([]float64, d), make([]float64, d)}, B: make([]float64, 2)}, ClassSlope{Clip: 1, LabelAlone: true}); !errors.Is(err, check.ErrConfig) {
+		t.Errorf("labels alone of persons whose rows count each: %v", err)
 	}
 	if _, err := Fourth(ctx, framed(Frame{Each: 1}), 1); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("fourth moments of persons: %v", err)
