@@ -42,7 +42,8 @@ type ClassInference struct {
 // Under [Budget.LabelsOnly], of at most 1000 weights, the intercept's included, times K − 1, and rows without weights of their own, all classes are inferred together in place of this: by the counts of
 // classes and the sum that [Softmax] releases there, with the whole budget. Coefficients are those of the softmax whether labels follow it or not, by a step
 // of Newton's from its estimate to where no law draws weights; their covariance takes labels to have the probabilities that softmax says, and adds
-// the noise and what rows that count less may change. Marginal effects are on the class's probability among two, on average over rows as likely
+// the noise and what rows that count less may change. Of a class that features tell from the reference, or whose scores may be far off, nothing is
+// determined, whatever is of others. Marginal effects are on the class's probability among two, on average over rows as likely
 // as softmax says to be of either.
 func InferClasses(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*ClassInference, error) {
 	if err := d.given(ctx, p); err != nil {

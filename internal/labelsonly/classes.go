@@ -2,6 +2,7 @@ package labelsonly
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -9,10 +10,13 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // InferClasses is the weights of encoded rows of each class less the reference's, 0 of the reference, by a step of Newton's from the mode of
-// all classes together to where no law of weights draws them, and of each class the law of their error; nil where nothing is determined.
+// all classes together to where no law of weights draws them, and of each class the law of their error; nil, and the mode's weights, where
+// nothing is determined of it. Classes that features tell from the reference stay at the mode while others move.
 //
 // With slopes H at the mode the error's covariance is H⁻¹(S + ν²I)H⁻¹, ν being the noise and S the variance of the sum by softmax: classes are
 // taken to have the probabilities that it says. Products of gradients aren't asked for.
@@ -29,23 +33,119 @@ func InferClasses(p estimate.Problem, t estimate.Task, classes *curator.Classes,
 	if err != nil {
 		return nil, nil, err
 	}
-	e, ok := x.step(mode, o, mode.scatter)
-	if !ok {
-		return against(x.weightsOfClasses(mode.theta, mode.times), reference), laws, nil
-	}
-	list := against(x.weightsOfClasses(e.theta, e.times), reference)
-	for k := range laws {
-		if k == reference {
+	told := x.toldOf(mode, o, reference)
+	theta, dim := slices.Clone(mode.theta), x.space.dim()
+	for k, e := range told {
+		if e == nil {
 			continue
 		}
-		if laws[k], err = x.law(e.ofClass(x.family.(several), k, reference)); err != nil {
+		for c, v := range x.family.(several).contrasts.RawRowView(k) {
+			floats.AddScaled(theta[c*dim:(c+1)*dim], v, e.moved)
+		}
+	}
+	for k, e := range told {
+		if e == nil {
+			continue
+		}
+		if laws[k], err = x.law(*e); err != nil {
 			return nil, nil, err
 		}
-		if laws[k].Steepness, err = x.space.steepness(x.family.(several), e.theta, k, reference); err != nil {
+		if laws[k].Steepness, err = x.space.steepness(x.family.(several), theta, k, reference); err != nil {
 			return nil, nil, err
 		}
 	}
-	return list, laws, nil
+	return against(x.weightsOfClasses(theta, mode.times), reference), laws, nil
+}
+
+// toldOf is what is known of each class's point less the reference's; nil where nothing is.
+func (x *fit) toldOf(mode *state, o observation, reference int) []*estimated {
+	f, dim, told := x.family.(several), x.space.dim(), make([]*estimated, x.family.columns()+1)
+	among, curvature := x.among(mode, reference)
+	if len(among) < 2 {
+		return told
+	}
+	of, few := *x, f.among(among)
+	by := f.turn(few, dim)
+	of.family, o.sum = few, turned(by, o.sum)
+	e, ok := of.step(&state{
+		theta: turned(by, mode.theta), mean: turned(by, mode.mean), times: mode.times,
+		slope: linalg.Sandwich(1, by, mode.slope),
+	}, o, linalg.Sandwich(1, by, mode.scatter))
+	for _, k := range among {
+		if !ok || k == reference {
+			continue
+		}
+		if one := e.ofClass(few, k, reference); x.held(one) && !x.hidden(one, curvature[k]) {
+			told[k] = &one
+		}
+	}
+	return told
+}
+
+// among are the reference and the classes that features don't tell from it, with the curvature by log-odds against it under the constant model,
+// where scores of others follow.
+func (x *fit) among(mode *state, reference int) (list []int, curvature []float64) {
+	f, dim := x.family.(several), x.space.dim()
+	curvature = f.between(x.slopes(constantScores(f, x.labels)), reference)
+	left, rows := curvature, 0.0
+	if x.space.constant {
+		at := mat.NewSymDense(f.columns(), nil)
+		for i := range f.columns() {
+			for j := i; j < f.columns(); j++ {
+				at.SetSym(i, j, mode.slope.At((i+1)*dim-1, (j+1)*dim-1))
+			}
+		}
+		left, rows = f.between(at, reference), floats.Sum(x.space.factors)
+	}
+	for k, v := range left {
+		if k == reference || v*tuning.SeparatedCurvature > rows*curvature[k] {
+			list = append(list, k)
+		}
+	}
+	return list, curvature
+}
+
+// between are slopes by log-odds of each class against another where scores of others follow, of slopes by columns' scores: one over squares of a distance.
+func (c several) between(slopes *mat.SymDense, other int) []float64 {
+	out := make([]float64, c.columns()+1)
+	spectrum, ok := linalg.Decompose(slopes)
+	if !ok {
+		return out
+	}
+	least := math.Max(ridge*spectrum.Values[c.columns()-1], tiny) // along contrasts of which these two have nothing
+	inverse := spectrum.Map(func(v float64) float64 { return 1 / math.Max(v, least) })
+	for k := range out {
+		b := mat.NewVecDense(c.columns(), slices.Clone(c.contrasts.RawRowView(k)))
+		floats.Sub(b.RawVector().Data, c.contrasts.RawRowView(other))
+		out[k] = 1 / mat.Inner(b, inverse, b)
+	}
+	return out
+}
+
+// among are contrasts of some of the classes, those of others staying.
+func (c several) among(classes []int) several {
+	all, _ := c.contrasts.Dims()
+	few := newSeveral(len(classes)).contrasts
+	b := mat.NewDense(all, len(classes)-1, nil)
+	for i, k := range classes {
+		b.SetRow(k, few.RawRowView(i))
+	}
+	return several{b}
+}
+
+// turn leads from points of columns, one after another, to those along other contrasts.
+func (c several) turn(to several, dim int) *mat.Dense {
+	var out mat.Dense
+	out.Kronecker(linalg.Product(to.contrasts.T(), c.contrasts), mat.NewDiagDense(dim, slices.Repeat([]float64{1}, dim)))
+	return &out
+}
+
+// turned is a matrix times a vector.
+func turned(by mat.Matrix, v []float64) []float64 {
+	n, _ := by.Dims()
+	out := mat.NewVecDense(n, nil)
+	out.MulVec(by, mat.NewVecDense(len(v), v))
+	return out.RawVector().Data
 }
 
 // against has the reference's weights taken from all.
@@ -69,8 +169,7 @@ func (e estimated) ofClass(f several, class, reference int) estimated {
 			pick.Set(j, c*dim+j, b.At(class, c)-b.At(reference, c))
 		}
 	}
-	one := estimated{theta: make([]float64, dim), times: e.times}
-	mat.NewVecDense(dim, one.theta).MulVec(pick, mat.NewVecDense(columns*dim, e.theta))
+	one := estimated{theta: turned(pick, e.theta), moved: turned(pick, e.moved), times: e.times}
 	of := func(m *mat.SymDense) *mat.SymDense {
 		var half, whole mat.Dense
 		half.Mul(pick, m)

@@ -51,22 +51,25 @@ func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
 		}
 	}
 	e, ok := x.step(mode, o, scatter)
-	if !ok {
+	if _, real := x.family.(numbers); !real && ok {
+		ok = !x.separated(mode) && !x.hidden(e, x.labels.Curvature)
+	}
+	if !ok || !x.held(e) {
 		return x.weights(mode.theta, mode.times, 0), nil, nil
 	}
 	l, err := x.law(e)
 	return x.weights(e.theta, e.times, 0), l, err
 }
 
-// estimated is a point, the inverse of slopes that led there, and the covariance of its error, of which what rows that count less may
-// change is a part.
+// estimated is a point, how it was moved from the mode by slopes that have an inverse, and the covariance of its error, of which what rows that
+// count less may change is a part.
 type estimated struct {
-	theta                       []float64
+	theta, moved                []float64
 	times                       float64 // a public point's number
 	inverse, covariance, missed *mat.SymDense
 }
 
-// step is Newton's from the mode; false where nothing is determined.
+// step is Newton's from the mode; false where slopes have no inverse.
 func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimated, ok bool) {
 	n := len(mode.theta)
 	var root mat.Cholesky
@@ -78,19 +81,20 @@ func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimat
 	floats.Sub(left, mode.mean)
 	moved := mat.NewVecDense(n, nil)
 	moved.MulVec(e.inverse, mat.NewVecDense(n, left))
-	e.theta, e.times = slices.Clone(mode.theta), mode.times
-	floats.Add(e.theta, moved.RawVector().Data)
+	e.theta, e.moved, e.times = slices.Clone(mode.theta), moved.RawVector().Data, mode.times
+	floats.Add(e.theta, e.moved)
 	for j := range n {
 		scatter.SetSym(j, j, scatter.At(j, j)+o.noise*o.noise)
 	}
 	e.covariance, e.missed = linalg.Sandwich(1, e.inverse, scatter), mat.NewSymDense(n, nil)
 	x.addMissed(e.missed, o.scale)
 	e.covariance.AddSym(e.covariance, e.missed)
-	held := true
-	for c, dim := 0, x.space.dim(); c < x.family.columns(); c++ {
-		held = held && floats.Norm(x.weights(e.theta[c*dim:(c+1)*dim], 0, 0), math.Inf(1)) < check.MaxScale
-	}
-	return e, held && !x.hidden(mode, e.covariance, moved)
+	return e, true
+}
+
+// held reports whether one score's weights are those of a model.
+func (x *fit) held(e estimated) bool {
+	return floats.Norm(x.weights(e.theta, 0, 0), math.Inf(1)) < check.MaxScale
 }
 
 // addCutOff adds the square of what residuals' ends may have been: a part of them along any direction, all along the constant.
@@ -113,38 +117,31 @@ func (x *fit) addCutOff(scatter *mat.SymDense) error {
 	return nil
 }
 
-// hidden reports whether scores of two classes may be so far off, or have moved so far, that slopes tell little; or features tell the
-// classes of nearly all rows apart, so that the minimum is far out.
-func (x *fit) hidden(mode *state, covariance *mat.SymDense, moved *mat.VecDense) bool {
-	if _, real := x.family.(numbers); real {
-		return false
-	}
-	if x.space.constant && x.space.flat(x.family, constantScores(x.family, x.labels), mode) {
+// hidden reports whether log-odds of two classes, whose curvature under the constant model is given, may be so far off, or have moved so far, that
+// slopes tell little.
+func (x *fit) hidden(e estimated, curvature float64) bool {
+	var root mat.Cholesky
+	var product mat.Dense
+	of, moved := mat.NewVecDense(len(e.moved), nil), mat.NewVecDense(len(e.moved), e.moved)
+	if !root.Factorize(e.inverse) || root.SolveTo(&product, e.covariance) != nil || root.SolveVecTo(of, moved) != nil {
 		return true
 	}
-	var product mat.Dense
-	product.Mul(covariance, mode.slope)
-	off := tuning.ScoresOff * tuning.ScoresOff * x.space.n * x.labels.Curvature
-	if _, classes := x.family.(several); classes {
-		off *= ofLogOdds * float64(x.family.columns())
-	}
-	return !(mat.Trace(&product)+mat.Inner(moved, mode.slope, moved) <= off)
+	return !(mat.Trace(&product)+mat.Dot(moved, of) <= tuning.ScoresOff*tuning.ScoresOff*x.space.n*curvature)
 }
 
-// flat reports whether along some contrast of classes means rise with the constants by less than a part of what they do under the constant
-// model, whose scores are given.
-func (x *space) flat(f family, scores []float64, mode *state) bool {
-	columns, dim := f.columns(), x.dim()
-	mean, slope, variance := make([]float64, columns), make([]float64, columns*columns), make([]float64, columns*columns)
-	f.tell(scores, mean, slope, variance)
-	part := floats.Sum(x.factors) / tuning.SeparatedCurvature
-	left := mat.NewSymDense(columns, nil)
-	for i := range columns {
-		for j := i; j < columns; j++ {
-			left.SetSym(i, j, mode.slope.At((i+1)*dim-1, (j+1)*dim-1)-float64(part*slope[i*columns+j]))
-		}
-	}
-	return !new(mat.Cholesky).Factorize(left)
+// separated reports whether features tell the two classes of nearly all rows apart, so that the minimum is far out: means rise with the
+// constant by less than a part of what they do under the constant model.
+func (x *fit) separated(mode *state) bool {
+	last := x.space.dim() - 1
+	return x.space.constant && mode.slope.At(last, last)*tuning.SeparatedCurvature <= floats.Sum(x.space.factors)*x.slopes(constantScores(x.family, x.labels)).At(0, 0)
+}
+
+// slopes are those of a row's means by scores.
+func (x *fit) slopes(scores []float64) *mat.SymDense {
+	n := len(scores)
+	mean, slope, variance := make([]float64, n), make([]float64, n*n), make([]float64, n*n)
+	x.family.tell(scores, mean, slope, variance)
+	return mat.NewSymDense(n, slope)
 }
 
 // ofLogOdds is the square of a column of several classes' scores over that of log-odds: these are √2 as long as what two classes' scores have

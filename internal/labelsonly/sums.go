@@ -100,7 +100,7 @@ func (x *fit) residuals(at []float64, share float64) (o observation, err error) 
 		return o, err
 	}
 	share -= of
-	limit, cutOff := x.held(h, m, share)
+	limit, cutOff := x.heldTo(h, m, share)
 	lost := math.Min(math.Max(h.Over(limit), 0)/x.run.N, half)
 	if o.scale = h.MeanSquare(); !(o.scale > 0) {
 		o.scale = limit * limit
@@ -120,8 +120,8 @@ func (x *fit) residuals(at []float64, share float64) (o observation, err error) 
 	return o, nil
 }
 
-// held is what residuals are held to, and what that cuts off in sum: noise and some of what is cut off are least together.
-func (x *fit) held(h histogram.Tails, m rounded, share float64) (limit, cutOff float64) {
+// heldTo is what residuals are held to, and what that cuts off in sum: noise and some of what is cut off are least together.
+func (x *fit) heldTo(h histogram.Tails, m rounded, share float64) (limit, cutOff float64) {
 	mass, least := 0.0, math.Inf(1)
 	for j, edge := range h.Edges {
 		if j > 0 && h.Above[j] > math.Min(tuning.TailSurely*h.SD(j), x.run.N/2) {
