@@ -129,13 +129,16 @@ func (c InferConfig) planClasses(s Shape, p Problem, b Budget) (*Plan, error) {
 
 // planLabels plans the inference of all classes together, where labels alone are private; nil where none is made of these.
 func (c InferConfig) planLabels(s Shape, p Problem, b Budget) (*Plan, error) {
-	o, err := newStandardised(s, p.against(), b, p.Classes*s.Dim)
+	o, err := uncalibrated(s, p.against(), b)
 	if err != nil {
 		return nil, err
 	}
 	o.estimate.Classes = p.Classes
 	if o.labels = b.labelsOnly && labelsonly.Suits(o.estimate); !o.labels {
 		return nil, nil
+	}
+	if err := o.calibrate(b, p.Classes*s.Dim); err != nil {
+		return nil, err
 	}
 	schedule, err := release.Pool("inference of classes together", o.mu, o.releases, o.dim)
 	if err != nil {

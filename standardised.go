@@ -184,6 +184,18 @@ type standardised struct {
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
 // given number of coordinates, or those of second moments.
 func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardised, error) {
+	o, err := uncalibrated(s, p, b)
+	if err != nil {
+		return nil, err
+	}
+	if o.unknown > 0 {
+		coordinates = max(coordinates, evaluate.LevelsSize(o.unknown).Dim)
+	}
+	return o, o.calibrate(b, coordinates)
+}
+
+// uncalibrated checks the arguments.
+func uncalibrated(s Shape, p Problem, b Budget) (*standardised, error) {
 	if err := p.oneScore(); err != nil {
 		return nil, err
 	}
@@ -199,7 +211,6 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 			return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, where thresholds are to be estimated")
 		}
 		p.Loss, levels = l.Filled(), l.Levels
-		coordinates = max(coordinates, evaluate.LevelsSize(levels).Dim)
 	}
 	s, err = s.under(p.Loss)
 	if err != nil {
@@ -220,7 +231,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 		return nil, err
 	}
 	o.labels = b.labelsOnly && labelsonly.Suits(o.estimate)
-	return o, o.calibrate(b, coordinates)
+	return o, nil
 }
 
 // calibrate plans the pool.

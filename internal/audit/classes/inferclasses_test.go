@@ -368,6 +368,10 @@ func TestInferClassesRefuses(t *testing.T) {
 	if _, err := dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(1), dpglm.InferConfig{}, nil); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "InferClasses") {
 		t.Errorf("Infer of classes: %v", err)
 	}
+	wide := dpglm.Shape{Rows: 5000, Dim: 2001, Intercept: true, FeatureBound: 1} // which no budget suits, and so not one that is too small either
+	if _, err := (dpglm.InferConfig{}).Plan(wide, dpglm.Problem{Loss: losses.Logistic{}, Classes: 5}, dpglm.GDP(1e-9).LabelsOnly()); !errors.Is(err, dpglm.ErrShape) {
+		t.Errorf("more columns than there may be: %v", err)
+	}
 	f, err := dpglm.InferClasses(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(0.1), dpglm.InferConfig{}, given.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
