@@ -37,6 +37,23 @@ func TestEvidenceOfPublicPoint(t *testing.T) {
 		if !p.likeliest(make([]float64, 3), 1) {
 			t.Fatal("nothing is likeliest")
 		}
+		likeliest, most := 0.0, math.Inf(-1) // of variances as they are tried, by laws in full
+		for l := leastLog; l <= mostLog; l += stepLog {
+			square := math.Exp(2 * l)
+			about := mat.NewSymDense(3, nil)
+			about.SymOuterK(square, w)
+			for j := range 3 {
+				about.SetSym(j, j, about.At(j, j)+1)
+			}
+			beside := mat.NewSymDense(3, nil)
+			beside.SymRankOne(about, tuning.PriorDoubt*tuning.PriorDoubt, to)
+			if v := math.Max(logDensity(t, y, mat.NewVecDense(3, nil), about), logDensity(t, y, to, beside)); v > most {
+				likeliest, most = square, v
+			}
+		}
+		if _, times := p.evidence.at(likeliest); p.square != likeliest || p.times != times {
+			t.Errorf("of %v τ² = %g and the number %g are taken, and τ² = %g is likeliest, with %g", point, p.square, p.times, likeliest, times)
+		}
 		for _, square := range []float64{.01, .3, 4} {
 			about := mat.NewSymDense(3, nil)
 			about.SymOuterK(square, w)
