@@ -136,7 +136,8 @@ func TestPriorVanishes(t *testing.T) {
 	}
 }
 
-// Where labels alone are private a prior's weight of what no row has is kept, and changes no score of a row's.
+// Where labels alone are private a prior's weight of what no row has is kept, and changes no score of a row's; it is neither turned nor made longer where
+// labels say that of others.
 func TestPriorOfWhatNoRowHas(t *testing.T) {
 	_, _, prior := ofClassesAndPriors(t, 500, 4, 0)
 	r, x, y := rand.New(rand.NewPCG(8, 8)), mat.NewDense(500, 4, nil), make([]float64, 500)
@@ -150,8 +151,8 @@ func TestPriorOfWhatNoRowHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit := func(last float64) []float64 {
-		of := times(prior, 1)
+	fit := func(last, by float64) []float64 {
+		of := times(prior, by)
 		of.weights[0][3] = last
 		m, err := Auto(t.Context(), still, Problem{Loss: losses.Logistic{}, Prior: of}, GDP(1).LabelsOnly(), &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
 		if err != nil {
@@ -159,7 +160,10 @@ func TestPriorOfWhatNoRowHas(t *testing.T) {
 		}
 		return m.Weights()[0]
 	}
-	a, b := fit(0), fit(6)
+	a, b := fit(0, 1), fit(6, 1)
+	if turned, short := fit(6, -1), fit(6, .2); turned[3] < -1e-12 || short[3] > 6+1e-9 {
+		t.Errorf("a weight of 6 that no row tells of is %g with others that are turned, and %g with others that are short", turned[3], short[3])
+	}
 	if !(b[3] > 0 && math.Abs(a[3]) < 1e-12) {
 		t.Errorf("the weight of a column that doesn't vary is %g and %g where a prior's is 0 and 6", a[3], b[3])
 	}

@@ -33,7 +33,7 @@ func InferClasses(p estimate.Problem, t estimate.Task, classes *curator.Classes,
 	if err != nil {
 		return nil, nil, err
 	}
-	told := x.toldOf(mode, o, reference)
+	told := mode.told(x, o, reference)
 	theta, dim := slices.Clone(mode.theta), x.space.dim()
 	for k, e := range told {
 		if e == nil {
@@ -57,10 +57,10 @@ func InferClasses(p estimate.Problem, t estimate.Task, classes *curator.Classes,
 	return against(x.weightsOfClasses(theta, mode.times), reference), laws, nil
 }
 
-// toldOf is what is known of each class's point less the reference's; nil where nothing is.
-func (x *fit) toldOf(mode *state, o observation, reference int) []*estimated {
+// told is what is known of each class's point less the reference's; nil where nothing is.
+func (s *state) told(x *fit, o observation, reference int) []*estimated {
 	f, dim, told := x.family.(several), x.space.dim(), make([]*estimated, x.family.columns()+1)
-	among, curvature := x.among(mode, reference)
+	among, curvature := s.among(x, reference)
 	if len(among) < 2 {
 		return told
 	}
@@ -68,14 +68,14 @@ func (x *fit) toldOf(mode *state, o observation, reference int) []*estimated {
 	by := f.turn(few, dim)
 	of.family, o.sum = few, turned(by, o.sum)
 	e, ok := of.step(&state{
-		theta: turned(by, mode.theta), mean: turned(by, mode.mean), times: mode.times,
-		slope: linalg.Sandwich(1, by, mode.slope),
-	}, o, linalg.Sandwich(1, by, mode.scatter))
+		theta: turned(by, s.theta), mean: turned(by, s.mean), times: s.times,
+		slope: linalg.Sandwich(1, by, s.slope),
+	}, o, linalg.Sandwich(1, by, s.scatter))
 	for _, k := range among {
 		if !ok || k == reference {
 			continue
 		}
-		if one := e.ofClass(few, k, reference); x.held(one) && !x.hidden(one, curvature[k]) {
+		if one := e.ofClass(few, k, reference); one.held(x) && !x.hidden(one, curvature[k]) {
 			told[k] = &one
 		}
 	}
@@ -84,15 +84,15 @@ func (x *fit) toldOf(mode *state, o observation, reference int) []*estimated {
 
 // among are the reference and the classes that features don't tell from it, with the curvature by log-odds against it under the constant model,
 // where scores of others follow.
-func (x *fit) among(mode *state, reference int) (list []int, curvature []float64) {
+func (s *state) among(x *fit, reference int) (list []int, curvature []float64) {
 	f, dim := x.family.(several), x.space.dim()
-	curvature = f.between(x.slopes(constantScores(f, x.labels)), reference)
+	curvature = f.between(slopes(f, constantScores(f, x.labels)), reference)
 	left, rows := curvature, 0.0
 	if x.space.constant {
 		at := mat.NewSymDense(f.columns(), nil)
 		for i := range f.columns() {
 			for j := i; j < f.columns(); j++ {
-				at.SetSym(i, j, mode.slope.At((i+1)*dim-1, (j+1)*dim-1))
+				at.SetSym(i, j, s.slope.At((i+1)*dim-1, (j+1)*dim-1))
 			}
 		}
 		left, rows = f.between(at, reference), floats.Sum(x.space.factors)

@@ -13,16 +13,15 @@ func TestSlopesBetweenClasses(t *testing.T) {
 	const near = 1e-9
 	rates := []float64{.1, .2, .3, .4}
 	f := newSeveral(len(rates))
-	x := &fit{family: f}
 	scores := make([]float64, f.columns())
 	for c := range scores {
 		for k, q := range rates {
 			scores[c] += f.contrasts.At(k, c) * math.Log(q)
 		}
 	}
-	slopes := x.slopes(scores)
+	of := slopes(f, scores)
 	for other, p := range rates {
-		for k, got := range f.between(slopes, other) {
+		for k, got := range f.between(of, other) {
 			if want := 1 / (1/p + 1/rates[k]); k != other && math.Abs(got-want) > near {
 				t.Errorf("classes %d and %d: the slope is %g, want %g", k, other, got, want)
 			}

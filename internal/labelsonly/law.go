@@ -52,9 +52,9 @@ func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
 	}
 	e, ok := x.step(mode, o, scatter)
 	if _, real := x.family.(numbers); !real && ok {
-		ok = !x.separated(mode) && !x.hidden(e, x.labels.Curvature)
+		ok = !mode.separated(x) && !x.hidden(e, x.labels.Curvature)
 	}
-	if !ok || !x.held(e) {
+	if !ok || !e.held(x) {
 		return x.weights(mode.theta, mode.times, 0), nil, nil
 	}
 	l, err := x.law(e)
@@ -93,7 +93,7 @@ func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimat
 }
 
 // held reports whether one score's weights are those of a model.
-func (x *fit) held(e estimated) bool {
+func (e estimated) held(x *fit) bool {
 	return floats.Norm(x.weights(e.theta, 0, 0), math.Inf(1)) < check.MaxScale
 }
 
@@ -131,16 +131,16 @@ func (x *fit) hidden(e estimated, curvature float64) bool {
 
 // separated reports whether features tell the two classes of nearly all rows apart, so that the minimum is far out: means rise with the
 // constant by less than a part of what they do under the constant model.
-func (x *fit) separated(mode *state) bool {
+func (s *state) separated(x *fit) bool {
 	last := x.space.dim() - 1
-	return x.space.constant && mode.slope.At(last, last)*tuning.SeparatedCurvature <= floats.Sum(x.space.factors)*x.slopes(constantScores(x.family, x.labels)).At(0, 0)
+	return x.space.constant && s.slope.At(last, last)*tuning.SeparatedCurvature <= floats.Sum(x.space.factors)*slopes(x.family, constantScores(x.family, x.labels)).At(0, 0)
 }
 
 // slopes are those of a row's means by scores.
-func (x *fit) slopes(scores []float64) *mat.SymDense {
+func slopes(f family, scores []float64) *mat.SymDense {
 	n := len(scores)
 	mean, slope, variance := make([]float64, n), make([]float64, n*n), make([]float64, n*n)
-	x.family.tell(scores, mean, slope, variance)
+	f.tell(scores, mean, slope, variance)
 	return mat.NewSymDense(n, slope)
 }
 
