@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
@@ -41,8 +39,8 @@ type ObjectivePerturbationConfig struct {
 // budget, where λ is large, θ is therefore counted from the constant model if the radius isn't given, whose mean of labels is
 // released first, as for [OutputPerturbation]. Under others, where the loss has another link than the identity, the intercept is
 // recalibrated, as [NoisyGD]'s is for the squared loss: the means of labels and of what θ̃ predicts are
-// released, each with half of what NoisyGD has for the labels' otherwise, if that leaves enough to a λ that is given. (Amounts should be in a unit
-// of which most have some: predictions of 1 are far from a mean of a thousand, and their noise is of their range.) There is
+// released, each with half of what NoisyGD has for the labels' otherwise, if that leaves enough to a λ that is given; of amounts θ is counted from the
+// constant model then, too, since 1 is another amount in another unit. There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
 // [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
 // continued linearly; the Poisson loss is where the mean exceeds the largest label, and
@@ -165,7 +163,7 @@ type objective struct {
 
 // schedule plans the releases. Under a pure budget the minimiser is around the constant model, unless the
 // caller's ball is around 0. Under others, where the loss has another link than the identity, the means of labels and of predictions
-// are released beside it, which is around 0.
+// are released beside it, which is around 0 but for amounts, whose 0 depends on their unit.
 func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around bool) (*release.Schedule, error) {
 	s, rest := o.shape, b
 	beside := !b.pure && losses.LinkOf(l) != losses.Identity
@@ -486,17 +484,13 @@ func (o *objective) train(r *run, d *curator.Data, allow *release.Allowance) ([]
 	if err != nil {
 		return nil, err
 	}
-	centre := r.centre(sums.Dim())
-	if o.start != nil && o.start.halved {
-		centre = make([]float64, sums.Dim())
+	var centre []float64
+	if o.start == nil || !o.start.halved || o.trained.Labels() == losses.Amount {
+		centre = r.centre(sums.Dim())
 	}
 	minimand, err := sums.Objective(centre, o.clip, o.lambda)
 	if err != nil {
 		return nil, err
 	}
-	w, err := allow.Minimise(r.ctx, minimand)
-	if err == nil {
-		floats.Add(w, centre)
-	}
-	return w, err
+	return allow.Minimise(r.ctx, minimand)
 }

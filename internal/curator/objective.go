@@ -37,7 +37,7 @@ func (s *Sums) Objective(centre []float64, clip, lambda float64) (release.Minima
 	if !(slope > 0 && slope <= check.MaxScale && curvature > 0 && curvature <= check.MaxScale && lambda > 0) {
 		return release.Minimand{}, check.Fail(check.ErrConfig, "loss", s.s.Bounds().Loss.Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
 	}
-	return release.NewMinimand(s.data.rows, s.Dim(), slope, curvature, lambda, o.minimise), nil
+	return release.NewMinimand(s.data.rows, s.Dim(), slope, curvature, lambda, o.minimise).Around(centre), nil
 }
 
 // objective is what Objective hands to package release.

@@ -283,6 +283,6 @@ func (a *Allowance) admit(rows *Rows, dim, planned int) error {
 // record shows values, a copy of an answer's, to a test, and the μ of a pool's release.
 func (a *Allowance) record(mechanism string, values []float64, x Answer, mu float64) {
 	if r, ok := a.run.src.(Recorder); ok {
-		r.Record(&Event{Label: a.schedule.label, Mechanism: mechanism, Rows: x.rows, Values: values, L2: x.l2, Each: x.each, Mu: mu, Drawn: a.drawn})
+		r.Record(&Event{Label: a.schedule.label, Mechanism: mechanism, Rows: x.rows, Values: values, L2: x.l2, Each: x.each, Mu: mu, Drawn: a.drawn, Centre: x.centre})
 	}
 }

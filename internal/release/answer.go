@@ -11,6 +11,7 @@ type Answer struct {
 	values []float64
 	l2     float64   // bound on the L2 distance between answers on neighbours
 	each   []float64 // bound on each value's own distance, for scores; else nil
+	centre []float64 // public, of objective perturbation
 }
 
 // NewAnswer returns a vector of the given L2 sensitivity; it keeps the slice.
@@ -38,6 +39,7 @@ type Event struct {
 	L2     float64   // declared sensitivity of Values; 0 for scores
 	Each   []float64 // declared sensitivity of each score
 	Mu     float64   // of this release, where a pool makes it; 0 elsewhere
+	Centre []float64 // that a minimiser is counted from; nil is 0
 	Drawn  float64   // share of the pool's μ² that counts as used, with this release's; 0 elsewhere
 }
 

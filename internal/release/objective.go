@@ -20,6 +20,7 @@ type Minimand struct {
 	slope, curvature float64
 	lambda           float64
 	minimise         Minimiser
+	centre           []float64
 }
 
 // Minimiser returns a point and a bound on its distance from the minimiser, over the ball ‖θ‖ ≤ radius, of the
@@ -32,7 +33,14 @@ type Minimiser func(ctx context.Context, b []float64, normBound float64) (theta 
 // gradient, and curvature that of its Hessian, everywhere: L and HX² of
 // [mechanisms.ObjectivePerturbation]. lambda is λ.
 func NewMinimand(rows *Rows, dim int, slope, curvature, lambda float64, minimise Minimiser) Minimand {
-	return Minimand{rows, dim, slope, curvature, lambda, minimise}
+	return Minimand{rows, dim, slope, curvature, lambda, minimise, nil}
+}
+
+// Around returns the same function of variables that are counted from a public or released centre, which
+// is added to what is released; nil is 0.
+func (m Minimand) Around(centre []float64) Minimand {
+	m.centre = centre
+	return m
 }
 
 // Slope and Curvature are the public bounds that NewMinimand was given.
@@ -174,7 +182,7 @@ func (a *Allowance) minimiser(ctx context.Context, m Minimand, o law) ([]float64
 	if err := o.linear(b, m.slope, a.run.src); err != nil {
 		return nil, err
 	}
-	a.record("linear term", b, Answer{rows: m.rows, l2: m.slope}, 0)
+	a.record("linear term", b, Answer{rows: m.rows, l2: m.slope, centre: m.centre}, 0)
 	theta, distance, radius, err := m.minimise(ctx, b, normBound)
 	if err != nil {
 		return nil, err
@@ -186,6 +194,9 @@ func (a *Allowance) minimiser(ctx context.Context, m Minimand, o law) ([]float64
 	a.record("minimiser", theta, Answer{rows: m.rows, l2: moves}, 0)
 	if err := o.output(theta, moves, a.run.src); err != nil {
 		return nil, err // theta may be raw
+	}
+	if m.centre != nil {
+		floats.Add(theta, m.centre)
 	}
 	return theta, nil
 }

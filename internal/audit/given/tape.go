@@ -20,6 +20,7 @@ type Heard struct {
 	Values, Each     []float64
 	L2, Mu, Drawn    float64 // μ of a pool's release, and what of its μ² counts as used
 	Noise            uint64  // words of noise drawn before
+	Centre           []float64
 }
 
 func (h Heard) String() string { return fmt.Sprintf("%q (%s)", h.Label, h.Mechanism) }
@@ -51,7 +52,7 @@ func (t *Tape) Record(e *release.Event) {
 	if k < 0 {
 		k, t.rows = len(t.rows), append(t.rows, e.Rows)
 	}
-	t.Heard = append(t.Heard, Heard{e.Label, e.Mechanism, k, slices.Clone(e.Values), slices.Clone(e.Each), e.L2, e.Mu, e.Drawn, t.Drawn})
+	t.Heard = append(t.Heard, Heard{e.Label, e.Mechanism, k, slices.Clone(e.Values), slices.Clone(e.Each), e.L2, e.Mu, e.Drawn, t.Drawn, e.Centre})
 	if t.Overwrite != nil {
 		t.Overwrite(len(t.Heard)-1, e)
 	}

@@ -51,7 +51,7 @@ func TestObjectivePredictsTheMean(t *testing.T) {
 	}
 }
 
-// Nor does the mean depend on how a loss weighs labels: the noise in a score is that of the mean over the slope of the link, not over the loss's curvature.
+// Nor does the mean depend on the unit of amounts, or on how a loss weighs labels: the noise in a score is that of the mean over the slope of the link, not over the loss's curvature.
 func TestObjectivePredictsMeansOfAmounts(t *testing.T) {
 	const n, d, bound = 4000, 20, 20.0
 	r := rand.New(rand.NewPCG(5, 1))
@@ -64,7 +64,7 @@ func TestObjectivePredictsMeansOfAmounts(t *testing.T) {
 	for _, c := range []struct {
 		loss losses.Loss
 		unit float64
-	}{{losses.Gamma{Least: 1e-5}, 1}, {losses.Gamma{Least: 1e-4}, 10}, {losses.NegativeBinomial{Dispersion: 5}, 1}} {
+	}{{losses.Gamma{Least: 1e-5}, 1}, {losses.Gamma{Least: 1e-2}, 1000}, {losses.Gamma{Least: 1e-6}, 0.01}, {losses.NegativeBinomial{Dispersion: 5}, 1}} {
 		for i := range y {
 			if y[i] = c.unit * -math.Log(1-r.Float64()); c.loss.Labels() == losses.Count {
 				y[i] = math.Floor(10 * y[i])

@@ -25,11 +25,10 @@ import (
 // are this file's own. Where the neighbour found θ with b itself (plain is that run's
 // record), the row is not among those of the objective, and b stays.
 //
-// Around the constant model θ is counted from the centre that the first run found, and
-// the second one finds again from the same releases.
+// θ is counted from a centre, which the second run finds again from the same releases.
 func (c *trial) coupling(t *testing.T, ran given.Ran, plain []given.Heard, first, second table, ratios map[string]float64) func(int, *release.Event) {
 	t.Helper()
-	record, around := ran.Tape.Heard, c.centre(t, ran)
+	record := ran.Tape.Heard
 	after := given.Replay(record)
 	return func(k int, e *release.Event) {
 		if e.Mechanism != "linear term" {
@@ -40,8 +39,8 @@ func (c *trial) coupling(t *testing.T, ran given.Ran, plain []given.Heard, first
 			return
 		}
 		b, theta := record[k].Values, slices.Clone(record[k+1].Values)
-		if around != nil {
-			floats.Add(theta, around)
+		if record[k].Centre != nil {
+			floats.Add(theta, record[k].Centre)
 		}
 		if !slices.Equal(e.Values, b) {
 			t.Errorf("%s: release %d, %v, is another linear term on the neighbour, before any overwriting: it depends on a row", c.name, k, record[k])
@@ -60,21 +59,6 @@ func (c *trial) coupling(t *testing.T, ran given.Ran, plain []given.Heard, first
 		ratios[record[k].String()] = math.Max(ratios[record[k].String()], far)
 		floats.Add(e.Values, moved)
 	}
-}
-
-// centre is what the weights of a trial around the constant model are counted from: what
-// they are beside the minimiser with the noise that it was released with; nil elsewhere.
-func (c *trial) centre(t *testing.T, ran given.Ran) []float64 {
-	t.Helper()
-	last := len(ran.Tape.Heard) - 1
-	if last < 0 || ran.Tape.Heard[0].Mechanism != "laplace" { // of the labels' sum
-		return nil
-	}
-	h := ran.Tape.Heard[last]
-	centre := slices.Clone(numbers(ran.Result))
-	floats.Sub(centre, h.Values)
-	floats.Sub(centre, noised(t, written(t, ran.Result).leafOf(t, h), h, &given.Words{Seed: ran.Tape.Seed, Drawn: h.Noise}))
-	return centre
 }
 
 // gradient is that of a raw row's loss at theta, in plain code.
