@@ -24,6 +24,18 @@ func logDensity(t *testing.T, y, mean *mat.VecDense, covariance *mat.SymDense) f
 	return -root.LogDet() - mat.Dot(&off, &solved)
 }
 
+// laws are the covariances of Wθ + noise with θ of so large a variance about 0, and about a normal multiple of a point.
+func laws(w *mat.Dense, square float64, to *mat.VecDense) (about, beside *mat.SymDense) {
+	n, _ := w.Dims()
+	about, beside = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	about.SymOuterK(square, w)
+	for j := range n {
+		about.SetSym(j, j, about.At(j, j)+1)
+	}
+	beside.SymRankOne(about, tuning.PriorDoubt*tuning.PriorDoubt, to)
+	return about, beside
+}
+
 // Evidence, and the number of a public point, are those of the normal laws that they stand for, computed anew in full: of an observation
 // Wθ + noise with θ about 0, or about k times the point, k being normal itself. Where a law about 0 is likelier it is taken.
 func TestEvidenceOfPublicPoint(t *testing.T) {
@@ -40,13 +52,7 @@ func TestEvidenceOfPublicPoint(t *testing.T) {
 		likeliest, most := 0.0, math.Inf(-1) // of variances as they are tried, by laws in full
 		for l := leastLog; l <= mostLog; l += stepLog {
 			square := math.Exp(2 * l)
-			about := mat.NewSymDense(3, nil)
-			about.SymOuterK(square, w)
-			for j := range 3 {
-				about.SetSym(j, j, about.At(j, j)+1)
-			}
-			beside := mat.NewSymDense(3, nil)
-			beside.SymRankOne(about, tuning.PriorDoubt*tuning.PriorDoubt, to)
+			about, beside := laws(w, square, to)
 			if v := math.Max(logDensity(t, y, mat.NewVecDense(3, nil), about), logDensity(t, y, to, beside)); v > most {
 				likeliest, most = square, v
 			}
@@ -55,13 +61,7 @@ func TestEvidenceOfPublicPoint(t *testing.T) {
 			t.Errorf("of %v τ² = %g and the number %g are taken, and τ² = %g is likeliest, with %g", point, p.square, p.times, likeliest, times)
 		}
 		for _, square := range []float64{.01, .3, 4} {
-			about := mat.NewSymDense(3, nil)
-			about.SymOuterK(square, w)
-			for j := range 3 {
-				about.SetSym(j, j, about.At(j, j)+1)
-			}
-			beside := mat.NewSymDense(3, nil)
-			beside.SymRankOne(about, tuning.PriorDoubt*tuning.PriorDoubt, to)
+			about, beside := laws(w, square, to)
 			without, with := logDensity(t, y, mat.NewVecDense(3, nil), about), logDensity(t, y, to, beside)
 			most, k := math.Inf(-1), 0.0
 			for try := -3.0; try < 3; try += 1e-3 { // the likeliest number, by trying
