@@ -38,7 +38,7 @@ type ObjectivePerturbationConfig struct {
 // the small noise. λ draws the intercept to 0, which is the middle of real labels' range, but a probability of ½ and a rate of 1. Under a pure
 // budget, where λ is large, θ is therefore counted from the constant model if the radius isn't given, whose mean of labels is
 // released first, as for [OutputPerturbation]. Under others, where the loss has another link than the identity, the intercept is
-// recalibrated, as [NoisyGD]'s is for the squared loss: the means of labels and of what θ̃ predicts are
+// recalibrated, as [NoisyGD]'s is for the squared loss: the means of labels and of what the released weights predict are
 // released, each with half of what NoisyGD has for the labels' otherwise, if that leaves enough to a λ that is given; of amounts θ is counted from the
 // constant model then, too, since 1 is another amount in another unit. There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
@@ -61,8 +61,9 @@ type ObjectivePerturbationConfig struct {
 // hundredth for the small noise. The
 // computed θ̂ is certified to lie within τ of the exact one for any data and any
 // b, in a ball that the exact one leaves for hardly any b; towards its sphere θ̂ is shortened to 0, which moves it by at most
-// twice as much. Means of labels and of predictions, both held to the labels' range, are Gaussian releases of that range's
-// sensitivity, before and after it (docs/proofs/sums.md), and compose with it. b lies on a grid that moves θ̂ by g√d/(2λ) at most; noise for
+// twice as much. The labels' mean, where it is released, comes before it, with the sensitivity of their range (of 1 where a row is added or
+// removed), and with weights or offsets their sums, of sensitivity 2. Noise is Gaussian, or Laplace under a pure budget, where no mean of predictions is
+// released; elsewhere that is held to the labels' range and released after it, with the labels' sensitivity (docs/proofs/sums.md). All compose with it. b lies on a grid that moves θ̂ by g√d/(2λ) at most; noise for
 // a difference of 4τ + 2g√d/λ covers both, and the ledger counts
 // it. No b is left out, so that there is no δ in this. Nothing is drawn twice.
 //
@@ -378,7 +379,7 @@ func (o *objective) lambdaOf(logDet float64) float64 {
 }
 
 // predict returns the log-determinant with the lowest predicted risk, for a budget
-// that as a whole is about μ-GDP and is for other Gaussian releases, too.
+// that as a whole is about μ-GDP, beside output noise of the given μ and the start's releases.
 func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
 	whole := b.epsilon / (float64(b.parts) * float64(b.group))
 	if b.inMu() {
@@ -415,7 +416,8 @@ func (o *objective) least(whole float64, beside func(logDet float64) (objectiveL
 
 // ratioBeside is about the ratio that is left beside a log-determinant. In μ it is
 // exact, and quickly found; in (ε, δ) log-determinants add, Gaussians compose, and half
-// of δ is for each half of a normal law (see mechanisms.ObjectivePerturbation).
+// of δ is for each half of a normal law (see mechanisms.ObjectivePerturbation). There the start's releases and the output noise
+// aren't counted (docs/tuning.md).
 func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) (float64, error) {
 	if b.inMu() {
 		return accounting.Objective{LogDet: logDet, OutputMu: gaussian, Dim: o.shape.Dim, Releases: 1}.RatioForGDP(mu)

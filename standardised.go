@@ -104,7 +104,8 @@ type StandardisedGDConfig struct{}
 // labels' statistics, held to ±B, of rows that are cut to a norm K, of the sensitivity 2BK, histograms of them, and the labels' mean
 // (internal/labelsonly). A Problem.Prior has no release of its own there: weights have a law about k times the prior's, after its scores were
 // shortened to vary by 3 at most, or as much as real labels can, and k, 1 ± ½ beforehand, and the law's variance are those that make the sums
-// likeliest; k is 0 where these are likelier if weights have nothing to do with the prior. Along what no row varies in the model has k times the prior's weights, k held to 0 and 1.
+// likeliest; k is 0 where these are likelier if weights have nothing to do with the prior. Along directions in which no
+// row varies the model has k times the prior's weights, k being held between 0 and 1.
 //
 // # Parameters
 //

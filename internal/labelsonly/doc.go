@@ -16,7 +16,7 @@
 //
 // A public model that the problem names is where weights are drawn to in place of 0: their law is about its weights times a number k, which is
 // 1 give or take ½ beforehand, and k is found with the variance, or is 0 where labels are likelier without the model. They are asked nothing for it. Models whose scores vary by more
-// than labels tell are shortened first, and what no row varies along is left at k times the model's, of a k held to 0 and 1.
+// than labels tell are shortened first, and what no row varies along is left at k times the model's, with k held between 0 and 1.
 //
 // # Privacy
 //

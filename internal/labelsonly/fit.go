@@ -135,7 +135,7 @@ func (x *fit) familyOf(p estimate.Problem) family {
 	return twoClasses{}
 }
 
-// weights are those of encoded rows, of a score's point, and of a public model's along which no row varies times its number, which is held to 0 and 1 there:
+// weights are those of encoded rows, of a score's point, and of a public model's along which no row varies times its number, which is held between 0 and 1 there:
 // labels tell nothing of these, neither that they are of another sign nor that they are larger.
 func (x *fit) weights(theta []float64, times float64, score int) []float64 {
 	w, b := x.space.weights(theta)

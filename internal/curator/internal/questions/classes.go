@@ -82,7 +82,7 @@ type ClassFramed struct {
 	k int
 }
 
-// ClassSlope is how Gradient holds a row's gradient of all classes: no longer than Clip, with
+// ClassSlope is how Gradient holds a row's gradient of all classes: no longer than Clip or, with LabelAlone, than √2·Clip, with
 // the coordinates of a constant feature, 0 for none. None of these is held apart from the
 // others, as a [Slope]'s may be.
 type ClassSlope struct {
