@@ -77,8 +77,8 @@ type FrankWolfeConfig struct {
 //     rounding adds one step to each row's part (curator.Coordinates).
 //   - Mechanism. A step is an exact exponential mechanism ([mechanisms.Exponential.Rank]):
 //     ε₀-DP and ε₀-bounded-range. Nothing else leaves: not the score of what was selected.
-//   - The intercept. The labels' sum and Σcᵢ are released with Gaussian noise for their
-//     range and for 2·Clip; weights and offsets are summed as for StandardisedGD.
+//   - The intercept. The labels' sums and Σcᵢ are released with Gaussian noise for the sensitivity
+//     that StandardisedGD has of these and for 2·Clip; weights and offsets are summed as for StandardisedGD.
 //   - Refit. Selected columns are a public map of the rows, and the releases of
 //     [StandardisedGD] on these come from one Gaussian pool with the intercept's.
 //   - Composition. T bounded-range selections and the pool compose adaptively; ε₀ is fixed

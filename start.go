@@ -51,9 +51,9 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 	if totals {
 		releases = 2
 	}
-	sums := 1
+	sums := len(curator.LabelSteps(l.Labels(), s.LabelBound))
 	if s.AddRemove {
-		sums = 2
+		sums++
 	}
 	share := s.facts().StartShare(l, mu)
 	if b.pure {
@@ -66,7 +66,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		each := mechanisms.Laplace{Epsilon: own / releases * (1 - splitRoom)}
 		o.mean, o.totals = laplace{each, sums}, laplace{each, 2}
 	} else {
-		each, err := b.gaussian(others+2, max(dim, 2))
+		each, err := b.gaussian(others+2, max(dim, sums, 2))
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // Owners says whose the rows are, and their weights.
@@ -77,6 +78,11 @@ func ByRows(d *Data) *Data {
 func (s *Sums) Totals(ctx context.Context, first int) (release.Answer, error) {
 	values, l2, err := s.s.Totals(ctx, first)
 	return s.answer(values, l2), err
+}
+
+// LabelSteps are the parts of labels' range that Labels has sums of: [questions.LabelSteps].
+func LabelSteps(kind losses.Labels, high float64) []float64 {
+	return questions.LabelSteps(kind, high)
 }
 
 // Predicted is Labels of what a model predicts in the labels' place: [questions.Predicted].

@@ -30,7 +30,6 @@ func framedQuestions() map[string]question {
 	return map[string]question{
 		"gradient along one direction": of(along, 2, func(f *Framed) (release.Answer, error) { return f.Gradient(ctx, u[:1], 0.1, slope) }),
 		"norms along one direction":    of(along, 5, func(f *Framed) (release.Answer, error) { return f.GradientNorms(ctx, edges, u[:1], 0.1, slope) }),
-		"labels":                       labelsAsked,
 		"framed lengths":               in(5, func(f *Framed) (release.Answer, error) { return f.Lengths(ctx, edges) }),
 		"framed sum":                   in(3, func(f *Framed) (release.Answer, error) { return f.Sum(ctx, 0.9) }),
 		"framed moments":               in(6, func(f *Framed) (release.Answer, error) { return f.Moments(ctx, 0.9) }),

@@ -50,7 +50,7 @@ func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 }
 
 // Labels is the sum of the labels, as the loss has them, or the number of ones where
-// they are binary.
+// they are binary, or the sums of places in several steps of their range: [questions.Sums.LabelSum].
 func (s *Sums) Labels(ctx context.Context) (release.Answer, error) {
 	values, l2, err := s.s.LabelSum(ctx)
 	return s.answer(values, l2), err

@@ -42,7 +42,7 @@ func vectors(loss losses.Loss, dim int) map[string]question {
 		"gradient":          gradientAt(w, noClip),
 		"gradient, clip":    gradientAt(w, 0.3),
 		"gradient at 0":     gradientAt(make([]float64, dim), noClip),
-		"labels":            labelsAsked,
+		"labels":            labelsAsked(len(LabelSteps(loss.Labels(), sampleLabel))),
 		"lengths":           framed(5, func(r *Framed) (release.Answer, error) { return r.Lengths(ctx, rowEdges) }),
 		"gradient norms":    framed(5, func(r *Framed) (release.Answer, error) { return r.GradientNorms(ctx, rowEdges, w[:3], 0.1, testSlope) }),
 		"slopes":            framed(5, func(r *Framed) (release.Answer, error) { return r.Slopes(ctx, rowEdges, w[:3], 0.1, Ends{}) }),
@@ -217,7 +217,11 @@ func TestAnswersByLoops(t *testing.T) {
 				if loss.Labels() == losses.Binary {
 					label = math.Max(label, 0)
 				}
-				add("labels", []float64{label}, 1)
+				places := []float64{label}
+				if loss.Labels() == losses.Count { // in steps of 1 and .5
+					places = []float64{math.Min(label, 1), math.Max(label-1, 0) / (sampleLabel - 1)}
+				}
+				add("labels", places, len(places))
 				features := row[:3]
 				length := floats.Norm(features, 2)
 				count("lengths", length)
@@ -347,10 +351,12 @@ func TestOffsetsRound(t *testing.T) {
 	}
 }
 
-var labelsAsked = question{1, func(t *testing.T, s *Sums) release.Answer {
-	a, err := s.Labels(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}}
+func labelsAsked(dim int) question {
+	return question{dim, func(t *testing.T, s *Sums) release.Answer {
+		a, err := s.Labels(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}}
+}

@@ -109,9 +109,6 @@ func (x *Descent) firstStage() Stage {
 
 // bearable is the standard deviation that noise may bring into scores.
 func (x *Descent) bearable() float64 {
-	if x.Run.Problem.Loss.Labels() == losses.Count {
-		return math.Inf(1)
-	}
 	return tuning.BearableNoise * math.Sqrt(x.contrasts()*x.Labels.Residual)
 }
 

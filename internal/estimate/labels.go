@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -228,29 +229,80 @@ const uniform = 12
 type Mean struct{ Value, Noise float64 }
 
 // MeanLabel reads the labels' noisy sums of n rows, a number that has a standard deviation of its own; unit is that of noise over sensitivity, in
-// engines' units. Two sums are those of which the total is the number of rows, where that is secret: they tell it, too, beside what is known
+// engines' units. Where the number of rows is secret the first two are those of which the total is that number: they tell it, too, beside what is known
 // of it where it has noise, and their total is held to what it may be by the same number for both. How far the mean is from the middle of a range that means of real labels
 // and of classes may lie anywhere in is the best linear function of the sum, for a mean that is uniform there and a number of rows known with noise.
+// Places of counts and amounts in steps fall, as none can be above that in the step before; beyond the first they are shortened by James and Stein's rule, so that noise above counts as 0.
 func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float64, float64) {
 	low, high := p.LabelEnds()
-	middle, width := (low+high)/2, high-low
-	above, noise := sums[0]-n*middle, unit // of the sum of labels over their middle, and in ranges
-	if len(sums) == 2 {
-		each := p.Facts.Positive() * unit
+	steps := curator.LabelSteps(p.Loss.Labels(), high)
+	width, each := steps[0]-low, unit*math.Sqrt(float64(len(steps)))
+	above, noise := sums[0]-n*(low+high)/2, each*width // of the sum of labels over the middle of the first step
+	switch {
+	case p.Facts.AddRemove:
+		each *= p.Facts.Positive()
 		known := nNoise
-		above, noise, nNoise = width*(sums[1]-sums[0])/2, each/math.Sqrt2, math.Sqrt2*each
+		above, noise, nNoise = width*(sums[1]-sums[0])/2, width*each/math.Sqrt2, math.Sqrt2*each
 		total := sums[0] + sums[1]
 		if known > 0 { // weighed by how well both are known
 			a, b := math.Pow(known, -2), math.Pow(nNoise, -2)
 			total, nNoise = (n*a+total*b)/(a+b), 1/math.Sqrt(a+b)
 		}
 		n = math.Min(float64(p.Facts.Rows), math.Max(total, math.Max(1, nNoise)))
+		sums = sums[1:]
+	case len(steps) > 1:
+		above = width * (sums[0] - n/2)
 	}
 	if kind := p.Loss.Labels(); kind == losses.Real || kind == losses.Binary {
-		noisy := (nNoise*nNoise + uniform*noise*noise) / n
+		noisy := (nNoise*nNoise + uniform*noise*noise/(width*width)) / n
 		above *= n / (n + noisy)
 	}
-	return Mean{middle + above/n, math.Hypot(width*noise, above/n*nNoise) / n}, n, nNoise
+	mean := Mean{low + width/2 + above/n, math.Hypot(noise, above/n*nNoise) / n}
+	if len(steps) > 1 {
+		places := []float64{(mean.Value - low) / width}
+		for _, sum := range sums[1:] {
+			places = append(places, sum/n)
+		}
+		mean = climbed(falling(places), steps, mean.Noise, each/n)
+	}
+	return mean, n, nNoise
+}
+
+// climbed is the mean of labels that reach places of steps, of which none is above the one before: those beyond the first ones alike are
+// shortened by James and Stein's rule for the noise of one.
+func climbed(places, steps []float64, first, noise float64) Mean {
+	mean := Mean{Noise: first}
+	for j, place := range places {
+		kept := 1.0
+		if place != places[0] {
+			kept = JamesStein(noise*noise, math.Pow(math.Max(place, 0), 2))
+		}
+		mean.Value += float64(steps[j] * place * kept)
+		if j > 0 {
+			mean.Noise = math.Hypot(mean.Noise, steps[j]*noise*math.Sqrt(kept))
+		}
+	}
+	return mean
+}
+
+// falling is the isotonic regression of numbers, which fall or stay: neighbours that rise become their mean.
+func falling(v []float64) []float64 {
+	var means []float64
+	var sizes []int
+	for _, x := range v {
+		means, sizes = append(means, x), append(sizes, 1)
+		for k := len(means) - 1; k > 0 && means[k-1] < means[k]; k-- {
+			both := sizes[k-1] + sizes[k]
+			means[k-1] = (float64(means[k-1]*float64(sizes[k-1])) + float64(means[k]*float64(sizes[k]))) / float64(both)
+			sizes[k-1] = both
+			means, sizes = means[:k], sizes[:k]
+		}
+	}
+	out := make([]float64, 0, len(v))
+	for k, mean := range means {
+		out = append(out, slices.Repeat([]float64{mean}, sizes[k])...)
+	}
+	return out
 }
 
 // Labels reads the noisy mean of n labels whose scores have a mean offset.

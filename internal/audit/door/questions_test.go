@@ -30,6 +30,7 @@ var readable = map[string]string{
 	"Unpack":                 "of moments that were released",
 	"MeanSensitivity":        "of public bounds",
 	"LabelRange":             "of a public bound",
+	"LabelSteps":             "of a public bound",
 	"WeightBound":            "of public bounds",
 	"Sums.Len":               "the number of rows is public",
 	"Sums.Curved":            "a property of the loss",

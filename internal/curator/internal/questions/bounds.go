@@ -159,14 +159,50 @@ func (s SumBounds) labelEnds() (low, high float64) {
 	return -s.labelBound, s.labelBound
 }
 
-// labelSensitivity is that of LabelSum and of Predicted: a label's range, or 1 where one is added or removed, as (1 − t)² + t² is at most 1, and,
+// LabelSteps are the parts of their range that labels from 0 to high climb, and of which LabelSum has a sum each: of counts the first is 1 wide, the next ones
+// twice as wide as that before, and the last, the 32nd at most, what is left; of amounts the first two are a 1024th of the range, the next ones twice as wide as that before. The range of other labels is one step.
+func LabelSteps(kind losses.Labels, high float64) []float64 {
+	steps := []float64{high}
+	switch kind {
+	case losses.Amount:
+		steps[0] = high / amountSteps
+		for width := steps[0]; width < high && len(steps) < mostLabelSteps; width *= 2 {
+			steps = append(steps, width)
+		}
+	case losses.Count:
+		for width := 1.0; steps[len(steps)-1] > width && len(steps) < mostLabelSteps; width *= 2 {
+			left := steps[len(steps)-1] - width
+			steps = append(steps[:len(steps)-1], width, left)
+		}
+	}
+	return steps
+}
+
+// amountSteps is how much less than their range amounts may be before it costs something.
+const amountSteps = 1 << 10
+
+// mostLabelSteps is how many steps labels' range has at most: more than 10⁹ wide are those of no counts.
+const mostLabelSteps = 32
+
+// summed is which sums LabelSum has.
+func (s SumBounds) summed() Summed {
+	low, high := s.labelEnds()
+	steps := LabelSteps(s.Loss.Labels(), high)
+	if ends := s.layout.Persons.Removed(); ends || len(steps) > 1 {
+		return Summed{ends, low, append([]float64{steps[0] - low}, steps[1:]...)}
+	}
+	return Summed{}
+}
+
+// labelSensitivity is that of LabelSum and of Predicted: a label's range; or √J where places in J steps are summed, each of which is in [0, 1],
+// also where one is added or removed, as (1 − t)² + t² is at most 1 and places above are 0 where t isn't 1, of averages of places, too; and,
 // where sums aren't exact, their rounding. That is, with m rows a block, B blocks and numbers of at most Y, γ_m·m·Y
-// for the block with the row and u·n·Y for each merge, in each answer; and √2 times that for two sums.
+// for the block with the row and u·n·Y for each merge, in each answer; and √k times that for k sums.
 func (s SumBounds) labelSensitivity(exact bool) float64 {
 	low, high := s.labelEnds()
 	spread, largest := high-low, math.Max(-low, high)
-	if s.layout.Persons.Removed() {
-		spread, largest = 1, math.Sqrt2
+	if of := s.summed(); of.Steps != nil {
+		spread, largest = math.Sqrt(float64(len(of.Steps))), math.Sqrt(float64(of.numbers()))
 	}
 	if exact {
 		largest = 0

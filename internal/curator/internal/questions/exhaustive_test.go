@@ -3,6 +3,7 @@ package questions
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -147,23 +148,29 @@ func TestEveryPairOfPersons(t *testing.T) {
 	}
 }
 
-// Whatever a label is, beyond its range too, an added row moves the two sums of ends by 1 at most, and at an end by as much; their total
-// tells how many rows there are, and the second one's part of it where labels are in their range.
+// Whatever a label is, beyond its range too, an added row moves the two sums of ends by 1 at most, and at an end by as much, and those of J steps of counts by √J; the first two
+// tell how many rows there are, and the others which part of its step a label reaches, where labels are in their range.
 func TestEveryLabelsEnds(t *testing.T) {
 	for _, c := range []struct {
 		loss      losses.Loss
 		low, high float64
-	}{{losses.Logistic{}, 0, 1}, {losses.Squared{}, -2, 2}, {losses.Poisson{}, 0, 2}, {losses.Gamma{Least: 0.01}, 0, 2}} {
-		at := func(labels []float64) ([]float64, float64) {
-			table, order, err := rows.Own(mustTable(t, mat.NewDense(len(labels), 1, nil), encoding.NewIdentity(1, 1, false)), rows.Owners{Places: 5, Coins: mechanisms.NewSeededSource(4)})
+		steps     []float64
+	}{
+		{losses.Logistic{}, 0, 1, []float64{1}}, {losses.Squared{}, -2, 2, []float64{4}},
+		{losses.Gamma{Least: 0.01}, 0, 2048, []float64{2, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}},
+		{losses.Poisson{}, 0, 1, []float64{1}}, {losses.Poisson{}, 0, 2, []float64{1, 1}}, {losses.Poisson{}, 0, 5, []float64{1, 2, 2}}, {losses.Poisson{}, 0, 11, []float64{1, 2, 4, 4}},
+	} {
+		name := fmt.Sprintf("%s to %g", c.loss.Name(), c.high)
+		at := func(labels []float64, places int) ([]float64, float64) {
+			table, order, err := rows.Own(mustTable(t, mat.NewDense(len(labels), 1, nil), encoding.NewIdentity(1, 1, false)), rows.Owners{Places: places, Coins: mechanisms.NewSeededSource(4)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			y := make([]float64, len(order))
+			y := slices.Clone(labels)
 			for k, i := range order {
 				y[k] = labels[i]
 			}
-			s, err := NewSums(table, y, 0, 2, c.loss)
+			s, err := NewSums(table, y, 0, math.Max(c.high, 1), c.loss)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,26 +178,75 @@ func TestEveryLabelsEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, most, err := Predicted(ctx, s, []float64{1}); err != nil || len(p) != 2 || !(math.Abs(p[0]+p[1]-float64(len(y))) < 1e-12 && most >= l2) {
-				t.Errorf("%s: of %d labels' predictions the sums are %v (%v)", c.loss.Name(), len(y), p, err)
+			if p, most, err := Predicted(ctx, s, []float64{1}); err != nil || len(p) != len(v) || places > 0 && !(math.Abs(p[0]+p[1]-float64(len(y))) < 1e-12 && most >= l2) {
+				t.Errorf("%s: of %d labels' predictions the sums are %v (%v)", name, len(y), p, err)
 			}
 			return v, l2
 		}
-		without, declared := at([]float64{c.high, c.low})
-		if without[0] != 1 || without[1] != 1 || math.Abs(declared-1) > 1e-9 {
-			t.Errorf("%s: sums %v of both ends, declared %g", c.loss.Name(), without, declared)
+		without, declared := at([]float64{c.high, c.low}, 9)
+		for k, v := range without {
+			if v != 1 {
+				t.Errorf("%s: sum %d of both ends is %g", name, k, v)
+			}
 		}
-		for _, part := range []float64{0, 0.25, 0.5, 1} {
+		if len(without) != 1+len(c.steps) || math.Abs(declared/math.Sqrt(float64(len(c.steps)))-1) > 1e-9 {
+			t.Errorf("%s: %d sums, declared %g", name, len(without), declared)
+		}
+		replaced, whole := at([]float64{c.high, c.low, c.low}, 0)
+		for _, part := range []float64{0, 0.1, 0.25, 0.5, 0.9, 1} {
 			if c.high == 1 && part != 0 && part != 1 {
 				continue
 			}
-			with, _ := at([]float64{c.high, c.low, c.low + part*(c.high-c.low)})
+			label := c.low + part*(c.high-c.low)
+			with, _ := at([]float64{c.high, c.low, label}, 9)
 			moved := floats.Distance(with, without, 2)
-			if moved > declared || (part == 0 || part == 1) && moved < 0.999 {
-				t.Errorf("%s: a label moves it by %g, declared %g", c.loss.Name(), moved, declared)
+			if moved > declared || part == 1 && moved < 0.999*declared {
+				t.Errorf("%s: a label moves it by %g, declared %g", name, moved, declared)
 			}
-			if math.Abs(with[0]+with[1]-3) > 1e-12 || math.Abs(with[1]-1-part) > 1e-12 {
-				t.Errorf("%s: sums %v of three labels, the third at %g of the range", c.loss.Name(), with, part)
+			want, above := []float64{3}, label-c.low
+			for _, step := range c.steps {
+				want, above = append(want, 1+math.Min(math.Max(above/step, 0), 1)), above-step
+			}
+			if want[0] -= want[1]; !floats.EqualApprox(with, want, 1e-12) {
+				t.Errorf("%s: sums %v of three labels, the third at %g of the range, and not %v", name, with, part, want)
+			}
+			of, _ := at([]float64{c.high, c.low, label}, 0)
+			if moved := floats.Distance(of, replaced, 2); moved > whole || part == 1 && moved < 0.999*whole {
+				t.Errorf("%s: a replaced label moves it by %g, declared %g", name, moved, whole)
+			}
+			if len(c.steps) > 1 && !floats.EqualApprox(of, want[1:], 1e-12) {
+				t.Errorf("%s: sums %v of three labels, the third at %g of the range, and not %v", name, of, part, want[1:])
+			}
+		}
+	}
+}
+
+// Steps of counts come to the range, whatever it is, and no step is wider than all before together and 1; amounts have eleven, of which each is as wide as all before; other labels have one.
+func TestLabelSteps(t *testing.T) {
+	for _, high := range []float64{0, 0.25, 1, 1.5, 2, 3, 7, 7.5, 1000, 1e12, 1e150} {
+		steps, below := LabelSteps(losses.Count, high), 0.0
+		for k, width := range steps {
+			if width > below+1 && k+1 < mostLabelSteps || width <= 0 && high > 0 || k+1 < len(steps) && width != math.Ldexp(1, k) {
+				t.Errorf("to %g: step %d is %g, after %g", high, k, width, below)
+			}
+			below += width
+		}
+		if math.Abs(below-high) > 1e-9*high || len(steps) > mostLabelSteps || high <= 1 && len(steps) != 1 {
+			t.Errorf("%d steps come to %g, not %g", len(steps), below, high)
+		}
+		amounts, total := LabelSteps(losses.Amount, high), 0.0
+		for k, width := range amounts {
+			if k > 0 && width != total {
+				t.Errorf("amounts to %g: step %d is %g, after %g", high, k, width, total)
+			}
+			total += width
+		}
+		if total != high || high > 0 && len(amounts) != 11 {
+			t.Errorf("amounts' %d steps come to %g, not %g", len(amounts), total, high)
+		}
+		for _, kind := range []losses.Labels{losses.Real, losses.Binary} {
+			if other := LabelSteps(kind, high); len(other) != 1 || other[0] != high {
+				t.Errorf("%s to %g: %g", kind, high, other)
 			}
 		}
 	}

@@ -158,5 +158,8 @@ func (q *labelSum) fits(_ *rows.Table, _ int, loss losses.Loss) error {
 	if q.Ends {
 		return misfit("labels", nil, "must be of rows whose number is public")
 	}
+	if len(q.Steps) > mostLabelSteps {
+		return misfit("steps", len(q.Steps), fmt.Sprintf("must be %d at most", mostLabelSteps))
+	}
 	return slopes(loss, false)
 }

@@ -103,7 +103,8 @@ func TestQuestionsFitTheirRows(t *testing.T) {
 				{&classCoordinates{classGradientOf(in, classes, -1), d}, classes, none}}},
 		"log odds": {[]asked{{odds(Own, edges), classes, none}, {odds(Every, edges), classes, none}},
 			[]asked{{odds(Own-1, edges), classes, none}, {odds(Every+1, edges), classes, none}, {odds(Own, edges[1:]), classes, none}, {odds(Own, edges), classes, flat}}},
-		"labels": {[]asked{{&labelSum{}, 0, flat}}, []asked{{&labelSum{Summed{true}}, 0, flat}, {&labelSum{}, 0, none}}},
+		"labels": {[]asked{{&labelSum{}, 0, flat}, {&labelSum{Summed{Steps: numbersOf(mostLabelSteps)}}, 0, flat}},
+			[]asked{{&labelSum{Summed{Ends: true}}, 0, flat}, {&labelSum{}, 0, none}, {&labelSum{Summed{Steps: numbersOf(mostLabelSteps + 1)}}, 0, flat}}},
 	} {
 		for k, a := range append(c.taken, c.refused...) {
 			err := a.of.fits(table, a.classes, a.loss)

@@ -135,7 +135,7 @@ func TestLabelSumBySearch(t *testing.T) {
 	for _, c := range []struct {
 		loss losses.Loss
 		want float64
-	}{{losses.Logistic{}, 1}, {losses.Squared{}, 2 * searchLabel}, {losses.Poisson{}, searchLabel}} {
+	}{{losses.Logistic{}, 1}, {losses.Squared{}, 2 * searchLabel}, {losses.Poisson{}, math.Sqrt2}} { // two steps, of 1 and of .5
 		claimed := 0.0
 		of := func(s *Sums) []float64 {
 			v, l2, _ := s.LabelSum(ctx)
@@ -168,7 +168,7 @@ func TestPredictedBySearch(t *testing.T) {
 		{losses.Logistic{}, func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }, 1},
 		{losses.Probit{}, func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }, 1},
 		{losses.Squared{}, func(z float64) float64 { return math.Max(-searchLabel, math.Min(z, searchLabel)) }, 2 * searchLabel},
-		{losses.Poisson{}, func(z float64) float64 { return math.Min(math.Exp(z), searchLabel) }, searchLabel},
+		{losses.Poisson{}, func(z float64) float64 { return math.Min(math.Exp(z), 1) }, math.Sqrt2}, // of the first step
 	} {
 		for _, far := range []float64{0.5, 200} {
 			w := []float64{far, 2 * far, far}

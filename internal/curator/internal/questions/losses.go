@@ -88,54 +88,69 @@ func (q *errorCounts) adder(s *Sums) rows.Adder {
 }
 
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
-// bound on how far it moves when a row is replaced. Where one is added or removed, it is two sums, of 1 − t and of t, t being
-// the label's place in its range, from 0 to 1: what a row adds is 1 long at most, and the sums tell how many rows there are, too.
+// bound on how far it moves when a row is replaced. Of amounts, and of counts beyond 1, it is a sum for each of LabelSteps: of labels' places in it, from 0 to 1. Where a
+// row is added or removed, it is the sum of 1 − t, t being the label's place in its range, or in the first step of it, and those of places: they tell how many rows there are, too.
 func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
-	ends := Summed{s.t.Persons.Removed()}
-	return ends.sum(ctx, s, &labelSum{ends}, s.loss.Labels() == losses.Binary) // counts are exact
+	of := s.Bounds().summed()
+	return of.sum(ctx, s, &labelSum{of}, s.loss.Labels() == losses.Binary) // counts are exact
 }
 
 // Predicted is LabelSum of what the weights w predict in the labels' place: the means at rows' scores by the loss's link, held to the labels' range.
 // Whatever w is, a row adds a number of the range that its label has, so that the sum moves as far; but those of classes round.
 func Predicted(ctx context.Context, s *Sums, w []float64) (values []float64, l2 float64, err error) {
-	ends := Summed{s.t.Persons.Removed()}
-	return ends.sum(ctx, s, &predictedSum{ends, w}, false)
+	of := s.Bounds().summed()
+	return of.sum(ctx, s, &predictedSum{of, w}, false)
 }
 
-// Summed says whether places in the labels' range are summed from both ends, and not labels.
-type Summed struct{ Ends bool }
+// Summed says what is summed: labels, or their places in steps above Low, and before these, where Ends, what is left of the first step.
+type Summed struct {
+	Ends  bool
+	Low   float64
+	Steps []float64 // nil for labels
+}
 
 func (q Summed) sum(ctx context.Context, s *Sums, of asked, exact bool) (values []float64, l2 float64, err error) {
 	values = make([]float64, q.numbers())
 	low, high := s.Bounds().labelEnds()
-	l2, err = bounded(ctx, s, values, of, max(-low, high), s.Bounds().labelSensitivity(exact))
+	row := math.Max(-low, high)
+	if q.Steps != nil {
+		row = math.Sqrt(float64(len(q.Steps)))
+	}
+	l2, err = bounded(ctx, s, values, of, row, s.Bounds().labelSensitivity(exact))
 	return values, l2, err
 }
 
 func (q Summed) numbers() int {
+	n := max(len(q.Steps), 1)
 	if q.Ends {
-		return 2
+		n++
 	}
-	return 1
+	return n
 }
 
 func (q Summed) cut(t *rows.Table) rows.Cut { return t.InTiles(q.numbers()) }
 
 // adding returns what adds row i's label, or what is in its place.
 func (q Summed) adding(s *Sums) func(i int, y float64, sum []float64) {
-	low, high := s.Bounds().labelEnds()
 	return func(i int, y float64, sum []float64) {
 		share := s.t.Persons.Share(i)
-		if !q.Ends {
+		if q.Steps == nil {
 			sum[0] += float64(share * y)
 			return
 		}
-		t := 0.5
-		if high > low {
-			t = min(max((y-low)/(high-low), 0), 1)
+		above := y - q.Low
+		for j, width := range q.Steps {
+			t := 0.5
+			if width > 0 {
+				t = min(max(above/width, 0), 1)
+			}
+			above -= width
+			if j == 0 && q.Ends {
+				sum[0] += float64(share * (1 - t))
+				sum = sum[1:]
+			}
+			sum[j] += float64(share * t)
 		}
-		sum[0] += float64(share * (1 - t))
-		sum[1] += float64(share * t)
 	}
 }
 
