@@ -42,12 +42,14 @@ func auditedStandardised(t *testing.T) []audited {
 		}
 		return plain.Scatter(x.Task.Ctx, make([]float64, 2), 0, curator.Slope{Clip: 0.3})
 	}
-	k := constantOf(stepClip) // logistic slopes go from −½ to ½ at zero, which clips the features' part and not the constant's
+	labels := func(x *estimate.Run) (release.Answer, error) { return x.Sums.Labels(x.Task.Ctx) } // of three steps to 5
+	k := constantOf(stepClip)                                                                    // logistic slopes go from −½ to ½ at zero, which clips the features' part and not the constant's
 	apart := math.Hypot(2*stepClip, k) / (2 * math.Hypot(stepClip, k))
 	return []audited{
 		{"StandardisedGD, constant model, classes", evidence.Mu, 1, 1, 100_000, binary.sample(firstOf(1))},
 		{"StandardisedGD, constant model, real labels", evidence.Mu, 1, 1, 100_000, real.sample(firstOf(1))},
 		{"StandardisedGD, constant model, persons", evidence.Mu, 1, 1, 100_000, binary.ofPersons().sample(firstOf(1))},
+		{"StandardisedGD, counts' steps", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Poisson{}, 1, labels, 1, 1, 1)},
 		{"StandardisedGD, histogram", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, lengths, 1, -1, 0, 0)},
 		{"StandardisedGD, second moments", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moments, 1, 0, -1)},
 		{"Infer, gradients' products", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, scatter, 1, 0, -1)},
@@ -97,8 +99,11 @@ func lastRow(t *testing.T, loss losses.Loss, alike bool) (data [2]*Dataset) {
 		if alike {
 			x.SetRow(n-1, []float64{2, 0})
 		}
-		if y[n-1] = float64(side); loss.Labels() == losses.Real {
+		switch y[n-1] = float64(side); loss.Labels() {
+		case losses.Real:
 			y[n-1] = 10*float64(side) - 5
+		case losses.Count:
+			y[n-1] = 5 * float64(side)
 		}
 		d, err := NewDataset(x, y, Bounds{Feature: 2, Label: 5, Intercept: true})
 		if err != nil {
