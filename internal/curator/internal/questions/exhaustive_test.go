@@ -223,6 +223,9 @@ func TestEveryLabelsEnds(t *testing.T) {
 
 // Steps of counts come to the range, whatever it is, and no step is wider than all before together and 1; amounts have eleven, of which each is as wide as all before; other labels have one.
 func TestLabelSteps(t *testing.T) {
+	if steps := LabelSteps(losses.Amount, math.SmallestNonzeroFloat64); len(steps) != mostLabelSteps { // whose parts are 0: a party may be asked for them
+		t.Errorf("%d steps to the least number", len(steps))
+	}
 	for _, high := range []float64{0, 0.25, 1, 1.5, 2, 3, 7, 7.5, 1000, 1e12, 1e150} {
 		steps, below := LabelSteps(losses.Count, high), 0.0
 		for k, width := range steps {
