@@ -147,6 +147,6 @@ func ExampleEvaluate_levels() {
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	// Output:
 	// accuracy 0.59 to 0.66
-	// of "yes", found 0.80 to 0.89
+	// of "yes", found 0.80 to 0.90
 	// together within the budget: true
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/dpglm/dpglm/internal/histogram"
@@ -16,9 +17,9 @@ func readings(rest, all float64) []reading {
 // does its interval is wide.
 func TestExplainedDrowns(t *testing.T) {
 	spread := func(of float64) (list []float64) {
-		public := normals{}
+		public := rand.New(rand.NewPCG(0, 0))
 		for range simulations {
-			list = append(list, of*public.next())
+			list = append(list, of*public.NormFloat64())
 		}
 		return list
 	}

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -39,19 +40,19 @@ type figures func(counts [][]float64) []reading
 
 // simulate makes figures of the counts as they were released, which noise doesn't bias as far
 // as they are sums. For their errors rows are drawn from the counts made nonnegative, and noise
-// is added. A drawn count is normal, as the noise is.
+// is added. A drawn count is normal, as the noise is. All of this is drawn from a public seed.
 func (r *sampled) simulate(of figures) *simulated {
 	s := &simulated{r.confidence, of(r.counts), nil}
 	pure := make([][]float64, len(r.counts))
 	for i, x := range r.counts {
 		pure[i] = histogram.Nonnegative(x, math.Max(1, floats.Sum(x)))
 	}
-	centre, public := of(pure), normals{}
+	centre, public := of(pure), rand.New(rand.NewPCG(0, 0))
 	s.drawn = make([][]float64, len(centre))
 	for range simulations {
 		counts := make([][]float64, len(pure))
 		for i := range pure {
-			counts[i] = r.draw(i, pure[i], &public)
+			counts[i] = r.draw(i, pure[i], public)
 		}
 		for k, v := range of(counts) {
 			s.drawn[k] = append(s.drawn[k], v.value-centre[k].value)
@@ -96,10 +97,10 @@ func (r *sampled) intervals(of figures) []Figure {
 }
 
 // draw returns the i-th counts of as many new rows, with noise.
-func (r *sampled) draw(i int, counts []float64, public *normals) []float64 {
+func (r *sampled) draw(i int, counts []float64, public *rand.Rand) []float64 {
 	out, sum, n := make([]float64, len(counts)), 0.0, floats.Sum(counts)
 	for k, c := range counts {
-		out[k] = float64(math.Sqrt(c) * public.next())
+		out[k] = float64(math.Sqrt(c) * public.NormFloat64())
 		sum += out[k]
 	}
 	noise := r.noise(i, public)
@@ -110,7 +111,7 @@ func (r *sampled) draw(i int, counts []float64, public *normals) []float64 {
 }
 
 // noise is that of the i-th counts, taken away from their sum.
-func (r *sampled) noise(i int, public *normals) []float64 {
+func (r *sampled) noise(i int, public *rand.Rand) []float64 {
 	lists := make([][]float64, 1)
 	if r.shifts != nil {
 		lists = make([][]float64, r.shifts[i])
@@ -118,37 +119,9 @@ func (r *sampled) noise(i int, public *normals) []float64 {
 	for k := range lists {
 		lists[k] = make([]float64, (len(r.counts[i])+1)/len(lists)-1)
 		for j := range lists[k] {
-			lists[k][j] = float64(r.spreads[i] * public.next())
+			lists[k][j] = float64(r.spreads[i] * public.NormFloat64())
 		}
 		floats.AddConst(-floats.Sum(lists[k])/float64(len(lists[k])), lists[k])
 	}
 	return histogram.Overlay(lists)
-}
-
-// SplitMix64's numbers, and the binary digits of a float64.
-const (
-	golden       = 0x9e3779b97f4a7c15
-	firstFactor  = 0xbf58476d1ce4e5b9
-	secondFactor = 0x94d049bb133111eb
-	firstShift   = 30
-	secondShift  = 27
-	thirdShift   = 31
-	digits       = 53
-	beyondDigits = 64 - digits
-)
-
-// normals are public numbers of the normal law: SplitMix64 (Steele, Lea and Flood 2014)
-// through the transform of Box and Muller.
-type normals struct{ state uint64 }
-
-func (s *normals) uniform() float64 {
-	s.state += golden
-	z := (s.state ^ s.state>>firstShift) * firstFactor
-	z = (z ^ z>>secondShift) * secondFactor
-	return (float64((z^z>>thirdShift)>>beyondDigits) + 0.5) / (1 << digits)
-}
-
-func (s *normals) next() float64 {
-	length := math.Sqrt(-2 * math.Log(s.uniform()))
-	return length * math.Cos(2*math.Pi*s.uniform())
 }

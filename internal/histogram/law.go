@@ -64,12 +64,15 @@ type Hidden struct {
 // beyond is what lies from a distance to an end.
 func (l Law) beyond(t, end float64) (h Hidden) {
 	step := math.Log(math.Min(end/t, widest)) / points
-	for k := range points {
-		u := t * math.Exp((float64(k)+0.5)*step)
-		width := float64(l.Above(u) * u * step)
+	u := t * math.Exp(step/2)
+	further, depth := math.Exp(step), l.Depth*math.Pow(u/l.From, l.Power)
+	deeper := math.Pow(further, l.Power)
+	for range points {
+		width := l.Rows * math.Exp(-depth) * u * step
 		h.Mean += width
 		h.Square += 2 * float64(u*width)
 		h.Spread += fourth * float64(u*width*(u*u-t*t))
+		u, depth = u*further, depth*deeper
 	}
 	h.Spread = math.Sqrt(h.Spread)
 	return h

@@ -227,7 +227,7 @@ var imports = map[string][]string{
 	module + "/internal/ordinal":    {"math"},
 	module + "/internal/infer":      {"errors", "math", "slices"},
 	module + "/internal/labelsonly": {"context", "math", "slices"},
-	module + "/internal/evaluate":   {"context", "fmt", "math", "slices", "sort"},
+	module + "/internal/evaluate":   {"context", "fmt", "math", "math/rand/v2", "slices", "sort"},
 	module + "/internal/tuning":     {},
 	module + "/internal/release":    {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
 	module + "/internal/curator":    {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
