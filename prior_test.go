@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -87,12 +88,15 @@ func shifted(m *Model, by float64) *Model {
 // it, which is nothing where labels alone are private. What all classes share says nothing. Losses are means over seeds, which don't change:
 // no chance is left.
 func TestPriorIsWeighed(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		classes     int
 		budget      Budget
 		worth, cost float64
 		long        float64 // what one that is too long is worth less than the right one
 	}{{0, GDP(0.05), 0.01, 0.02, 0.1}, {3, GDP(0.05), 0.01, 0.02, 0.1}, {0, GDP(0.02).LabelsOnly(), 0.01, 0.003, 0.01}, {3, GDP(0.02).LabelsOnly(), 0.01, 0.003, 0.01}} {
+		if i%3 != 0 && !sample.All() { // one of two classes, and one of labels alone
+			continue
+		}
 		rows, score, prior := ofClassesAndPriors(t, 3000, 8, c.classes)
 		mean := func(prior *Model) (sum float64) {
 			const seeds = 12

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/dpglm/dpglm/internal/audit/sample"
 )
 
 // Compositions that Google's dp-accounting computed, by privacy loss distributions rounded down and up: no ε and no δ of ours is below the
@@ -25,8 +27,11 @@ func TestDPAccounting(t *testing.T) {
 		t.Fatalf("%d records", len(records))
 	}
 	kinds, priciest := map[Kind]int{}, 0.0
-	for _, r := range records {
+	for i, r := range records {
 		r.count(r.Ledger, kinds)
+		if i%3 > 0 && !sample.All() {
+			continue
+		}
 		r.hold(t)
 		for i, delta := range r.Delta {
 			if r.ranges {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/audit/evidence"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 )
 
 // The long form: go test ./internal/audit/attacks -run Attacks -v -audit
@@ -89,6 +90,9 @@ func TestAttacks(t *testing.T) {
 	}
 	var found []result
 	for _, a := range attacks(t) {
+		if !sample.One(2, a.name) {
+			continue
+		}
 		if a.lengthy && !*longAudit {
 			t.Logf("%s is left to the long form: intervals are simulated between its releases", a.name)
 			continue

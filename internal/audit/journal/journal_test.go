@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -145,6 +146,9 @@ func TestRunsGoOnFromTheirReleases(t *testing.T) {
 		}
 		planned := len(all.records) - 1
 		for k := 0; k <= planned; k++ {
+			if !sample.One(2, name, k) {
+				continue
+			}
 			_, err := run(ctx, d, all.after(0, k))
 			var stopped *dpglm.Interrupted
 			if errors.As(err, &stopped) != (k > 0) || !errors.Is(err, errFull) {
@@ -399,6 +403,9 @@ func TestCancelledAnywhere(t *testing.T) {
 	defer there.Close()
 	for where, d := range map[string]*dpglm.Dataset{"memory": given.Dataset(t, x, y, bounds), "file": stored, "workers": there} {
 		for _, name := range []string{"NoisyGD", "GridSearch", "ObjectivePerturbation", "Boost", "FrankWolfe"} {
+			if !sample.One(2, where, name) {
+				continue
+			}
 			run := resumable()[name]
 			whole, err := run(ctx, d, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -41,6 +42,9 @@ func TestPersonsAreAMultiset(t *testing.T) {
 			}
 		}
 		for where, d := range c.stored(t, c.anyhow(5), run) {
+			if !sample.One(2, name, where) {
+				continue
+			}
 			if got := run.play(d, nil); !sameHeard(want, got) {
 				t.Errorf("%s: rows by %s and in another order change what is released: %v", name, where, got.Err)
 			}
@@ -102,6 +106,9 @@ func TestReplacedPersonsMoveAsDeclared(t *testing.T) {
 			t.Fatalf("%s: %v", name, a.Err)
 		}
 		for how, to := range c.replacing() {
+			if !sample.One(2, name, how) {
+				continue
+			}
 			b := run.play(to.of.dataset(t, to.of.anyhow(8), run), given.Replay(a.Tape.Heard))
 			if len(a.Tape.Heard) != len(b.Tape.Heard) || a.Tape.Drawn != b.Tape.Drawn {
 				t.Errorf("%s, %s: %d releases and %d words of noise, then %d and %d: %v", name, how, len(a.Tape.Heard), a.Tape.Drawn, len(b.Tape.Heard), b.Tape.Drawn, b.Err)
@@ -191,6 +198,9 @@ func TestPersonsWithoutRowsAreNoError(t *testing.T) {
 		data := c.stored(t, c.plainly(), run)
 		data["memory"] = c.dataset(t, c.plainly(), run)
 		for where, d := range data {
+			if !sample.One(2, name, where) {
+				continue
+			}
 			got := run.play(d, given.Replay(want.Tape.Heard))
 			if got.Out != want.Out || got.Tape.Drawn != want.Tape.Drawn {
 				t.Errorf("%s, %s: after the same answers something else is released:\n%s\n%s", name, where, want.Out, got.Out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/table/party"
 )
 
@@ -128,6 +129,9 @@ func TestAllProtections(t *testing.T) {
 	supported := 0
 	for name, run := range crowdRuns(t) {
 		for _, p := range protections() {
+			if !sample.One(3, name, p) {
+				continue
+			}
 			var ran [2]given.Ran
 			script := []given.Heard(nil)
 			for k, c := range p.neighbours() {

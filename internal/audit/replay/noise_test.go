@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -108,7 +109,7 @@ var mechanismsOf = map[mechanisms.Kind][][]string{
 // caller gets: the same labels, numbers, mechanisms and dimensions.
 func TestReleasesAreTheLedgers(t *testing.T) {
 	for i, c := range trials(t) {
-		if c.stopAt > 0 {
+		if c.stopAt > 0 || !sample.One(3, "ledger", c.name) {
 			continue // the ledger says what was planned
 		}
 		r := c.once(t, uint64(i+1))
@@ -247,6 +248,9 @@ func noised(t *testing.T, leaf *node, h given.Heard, src mechanisms.Source) []fl
 //     released is raw answer plus this noise, in every coordinate.
 func TestNoiseIsTheLedgers(t *testing.T) {
 	for i, c := range trials(t) {
+		if !sample.One(3, "noise", c.name) {
+			continue
+		}
 		first := c.once(t, uint64(i+1))
 		if c.stopAt > 0 || len(first.Tape.Heard) == 0 {
 			continue

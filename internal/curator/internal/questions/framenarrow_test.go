@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
@@ -198,6 +199,9 @@ func TestNarrowFramesBySearch(t *testing.T) {
 					return mustTable(t, x, encoding.NewIdentity(d, 1.3, c.intercept)).Rebound(c.bound, 1)
 				}
 				for name, q := range narrowQuestions(u) {
+					if !sample.One(2, d, k, c, name) {
+						continue
+					}
 					claimed := 0.0
 					worst := worstPair(d, q.tries, func(row []float64, label float64) []float64 {
 						s, err := NewSums(table(row), []float64{0, 1, label}, 0, searchLabel, losses.Squared{})

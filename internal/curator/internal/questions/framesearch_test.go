@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -88,6 +89,9 @@ func TestFramedBySearch(t *testing.T) {
 			}
 			for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.CappedPoisson{Cap: searchLabel}} {
 				for name, q := range framedQuestions(u[:coordinates.dim(searchColumns)]) {
+					if !sample.One(3, f.name, frame, loss.Name(), name) {
+						continue
+					}
 					claimed := 0.0
 					of := func(s *Sums) []float64 {
 						r, err := NewFramed(ctx, s, whole, coordinates)

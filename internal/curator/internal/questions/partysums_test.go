@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
@@ -145,7 +146,9 @@ func TestPartiesAnySums(t *testing.T) {
 					if loss != nil {
 						name += ", " + loss.Name()
 					}
-					asked++
+					if asked++; !sample.One(2, name) {
+						continue
+					}
 					for lie, of := range map[string]func(r *rand.Rand) uint64{"": nil, fmt.Sprintf(", lie %d", asked%len(lies)): lies[asked%len(lies)]} {
 						var sums [2][]float64
 						var claimed float64

@@ -384,7 +384,7 @@ func TestTilesDontShowInLengths(t *testing.T) {
 			return counts
 		},
 	} {
-		for range 40 {
+		for range 16 {
 			for i := range xs {
 				if xs[i], ys[i] = []float64{r.NormFloat64() / 3, r.NormFloat64() / 3, r.NormFloat64() / 3}, r.NormFloat64(); name == "classes" {
 					ys[i] = float64(r.IntN(3))
