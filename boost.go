@@ -50,7 +50,9 @@ type BoostConfig struct {
 // compose in parallel, and each has the whole budget (the paper halves ε).
 //
 // Where no radius is given, the labels' mean is released once on all chunks but the last (as for [NoisyGD]),
-// and composes with each chunk's training in sequence.
+// and composes with each chunk's training in sequence; and so does, for the squared loss and those whose link is the
+// logarithm, the mean of what the selected model predicts for these chunks, by which its intercept is recalibrated as
+// for NoisyGD, where noise is Gaussian and both means have what they ask for.
 //
 // # Parameters
 //
@@ -116,6 +118,9 @@ func (x *boost) plan(chunk Shape, asked Problem, b Budget) error {
 		if x.start, err = newStart(all, x.problem.Loss, b, 1, chunk.Dim); err != nil {
 			return err
 		}
+		if err := x.start.beside(true); err != nil {
+			return err
+		}
 		if x.child, err = planChild(x.Learner, begun, asked, x.start.rest); err != nil || x.child.asks.starts {
 			return err
 		}
@@ -165,7 +170,7 @@ func (x *boost) schedule() (*release.Schedule, error) {
 		return nil, err
 	}
 	if x.start != nil {
-		if training, err = release.Sequential(fmt.Sprintf("training on %s", x.shape.units(x.Chunks*size)), x.start.schedule, training); err != nil {
+		if training, err = release.Sequential(fmt.Sprintf("training on %s", x.shape.units(x.Chunks*size)), x.start.around(training)...); err != nil {
 			return nil, err
 		}
 	}
@@ -187,9 +192,9 @@ func (x *boost) train(r *run) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	train := parts[0]
+	all, train := training, parts[0]
 	if x.start != nil {
-		if r, training, err = x.start.before(r, train, training); err != nil {
+		if r, training, err = x.start.before(r, train, all); err != nil {
 			return nil, err
 		}
 		train = r.data
@@ -213,7 +218,7 @@ func (x *boost) train(r *run) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made[best], nil
+	return made[best], x.start.recalibrateChosen(r, made[best], all)
 }
 
 // choose returns the index of the selected model.

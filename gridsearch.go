@@ -98,7 +98,8 @@ type GridSearchConfig struct {
 //
 // Where no radius is given at all, the labels' mean is released once on S₁ (as for [NoisyGD]), before the
 // trainings, with which it composes in sequence. Balls are around that constant model; it is a
-// candidate, too, and its loss on S₂ is a sum with a cap like the others'.
+// candidate, too, and its loss on S₂ is a sum with a cap like the others'. The selected model's intercept is recalibrated on S₁ as
+// [Boost]'s is, by a release in the same sequence: which model that is says the selection, of which only rows of S₂ tell anything new.
 //
 // # Parameters
 //
@@ -274,6 +275,9 @@ func (g *gridSearch) planAround(given GridSearchConfig, train Shape, b Budget) e
 		if g.start, err = newStart(train, g.problem.Loss, b.beside(), 1, train.Dim); err != nil {
 			return err
 		}
+		if err := g.start.beside(true); err != nil {
+			return err
+		}
 	}
 	rest := b.beside()
 	if g.start != nil {
@@ -330,7 +334,7 @@ func (g *gridSearch) compose(b Budget) error {
 		return err
 	}
 	if g.start != nil {
-		if training, err = release.Sequential(fmt.Sprintf("training on %s", g.shape.units(g.shape.Rows-g.held)), g.start.schedule, training); err != nil {
+		if training, err = release.Sequential(fmt.Sprintf("training on %s", g.shape.units(g.shape.Rows-g.held)), g.start.around(training)...); err != nil {
 			return err
 		}
 	}
@@ -355,9 +359,9 @@ func (g *gridSearch) train(r *run) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	train := parts[0]
+	all, train := training, parts[0]
 	if g.start != nil {
-		if r, training, err = g.start.before(r, train, training); err != nil {
+		if r, training, err = g.start.before(r, train, all); err != nil {
 			return nil, err
 		}
 		train = r.data
@@ -374,7 +378,8 @@ func (g *gridSearch) train(r *run) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(made, g.constant(r))[best], nil
+	chosen := append(made, g.constant(r))[best]
+	return chosen, g.start.recalibrateChosen(r, chosen, all)
 }
 
 // candidates trains the candidates, those together that can be.

@@ -104,7 +104,8 @@ type NoisyGDConfig struct {
 // Where the radius is not given, the ball of the default radius is around the constant model: the
 // steps begin there, and a result that the gradient released there doesn't tell to be better,
 // with 95 % confidence, is shortened to it. As clipped steps of the squared loss lead to a middle of the labels and not to their mean, the intercept is then
-// recalibrated: it moves by the difference of the mean label and the mean of what the result predicts, shortened by James and Stein's rule for the noise in both.
+// recalibrated: it moves by the difference of the mean label and the mean of what the result predicts, shortened by James and Stein's rule for the noise in both,
+// each of which is released with as much of μ² as the mean label asks for, or with half of the most.
 // In T and η of both schedules, B is then the radius at
 // which noise makes out half of what scores of typical rows vary by, ½√(1.5·d·v)/(¾X), v being 2 for
 // classes, (Y/4)² for real labels and 1 for counts, whose loss is continued linearly where means

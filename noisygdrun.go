@@ -40,21 +40,17 @@ func (g *noisyGD) schedule(b Budget, own bool) (*release.Schedule, error) {
 		}
 		return release.Gaussian("Noisy GD, gradient sums", g.step.Mu, g.Steps, dim)
 	}
-	var first, last []*release.Schedule
 	if own && s.Intercept && !s.begun {
 		var err error
 		if g.start, err = newStart(s, g.problem.Loss, b, g.questions(), dim); err != nil {
 			return nil, err
 		}
 		if _, squared := g.ball.Loss.(losses.Squared); squared && g.Clip < NoClip {
-			predictions, err := g.start.half()
-			if err != nil {
+			if err := g.start.beside(false); err != nil {
 				return nil, err
 			}
-			last = append(last, predictions)
 		}
 		b = g.start.rest
-		first = append(first, g.start.schedule)
 	}
 	each, err := b.gaussian(g.questions(), dim)
 	if err != nil {
@@ -71,7 +67,7 @@ func (g *noisyGD) schedule(b Budget, own bool) (*release.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return release.Sequential("Noisy GD around the constant model", slices.Concat(first, []*release.Schedule{witness, steps}, last)...)
+	return release.Sequential("Noisy GD around the constant model", g.start.around(witness, steps)...)
 }
 
 // questions is the number of sums of gradients.

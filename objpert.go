@@ -159,7 +159,7 @@ type objective struct {
 	smoothness float64 // of a row's loss in its weights, HX²
 	lambda     float64
 	law        objectiveLaw
-	start      *start // the centre or, where it is halved, beside it; nil where none is released here
+	start      *start // the centre or, where predictions are released, too, beside it; nil where none is released here
 }
 
 // schedule plans the releases. Under a pure budget the minimiser is around the constant model, unless the
@@ -168,7 +168,6 @@ type objective struct {
 func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around bool) (*release.Schedule, error) {
 	s, rest := o.shape, b
 	beside := !b.pure && losses.LinkOf(l) != losses.Identity
-	var predictions *release.Schedule
 	if (b.pure && around || beside) && s.Intercept && !s.begun {
 		var err error
 		if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
@@ -176,12 +175,12 @@ func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around boo
 		}
 		if b.pure {
 			rest = o.start.rest
-		} else if predictions, err = o.start.half(); err != nil {
+		} else if err := o.start.half(); err != nil {
 			return nil, err
 		}
 	}
 	err := o.calibrate(lambda, rest)
-	if err != nil && predictions != nil { // means leave too little to a λ that is given
+	if err != nil && o.start != nil && !b.pure { // means leave too little to a λ that is given
 		o.start = nil
 		err = o.calibrate(lambda, rest)
 	}
@@ -193,9 +192,9 @@ func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around boo
 	case err != nil || o.start == nil:
 		return schedule, err
 	case b.pure:
-		return release.Sequential(objectiveLabel+", around the constant model", o.start.schedule, schedule)
+		return release.Sequential(objectiveLabel+", around the constant model", o.start.around(schedule)...)
 	}
-	return release.Sequential(objectiveLabel+", beside means", o.start.schedule, schedule, predictions)
+	return release.Sequential(objectiveLabel+", beside means", o.start.around(schedule)...)
 }
 
 // clipped is the default clip over what most rows' gradients at w = 0 measure.
@@ -487,7 +486,7 @@ func (o *objective) train(r *run, d *curator.Data, allow *release.Allowance) ([]
 		return nil, err
 	}
 	var centre []float64
-	if o.start == nil || !o.start.halved || o.trained.Labels() == losses.Amount {
+	if o.start == nil || o.start.last == nil || o.trained.Labels() == losses.Amount {
 		centre = r.centre(sums.Dim())
 	}
 	minimand, err := sums.Objective(centre, o.clip, o.lambda)

@@ -62,7 +62,8 @@ type OutputPerturbationConfig struct {
 // continued linearly where gradients are longer than NoisyGD's clip C, D is at most 2C, and ‖w̃‖ ≤ C/λ for
 // any data, so that no ball binds; B in λ is that of NoisyGD's steps. By James and Stein's rule the result is then
 // multiplied by 1 − σ²q/‖w‖², or is 0, q being the 95 % quantile of χ² with d degrees of freedom, or by
-// 1 − 10·(¾Xσ)²/v where that is more, as noise then makes out little of what scores vary by. With noise s times the sensitivity in each coordinate, H the
+// 1 − 10·(¾Xσ)²/v where that is more, as noise then makes out little of what scores vary by; and its intercept is recalibrated, for the squared loss and those
+// whose link is the logarithm, as NoisyGD's is, under budgets with Gaussian noise. With noise s times the sensitivity in each coordinate, H the
 // smoothness and L the Lipschitz constant of the loss, λ minimises a bound on the
 // excess empirical risk:
 //
@@ -153,6 +154,9 @@ func (o *outputPerturbation) schedule(l losses.Loss, b Budget, own bool) (*relea
 			if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
 				return nil, err
 			}
+			if err := o.start.beside(false); err != nil {
+				return nil, err
+			}
 			rest = o.start.rest
 		}
 	}
@@ -173,7 +177,7 @@ func (o *outputPerturbation) schedule(l losses.Loss, b Budget, own bool) (*relea
 	if err != nil || o.start == nil {
 		return schedule, err
 	}
-	return release.Sequential("output perturbation", o.start.schedule, schedule)
+	return release.Sequential("output perturbation", o.start.around(schedule)...)
 }
 
 // sensitivity is that of the minimiser, but for rounding.
@@ -242,6 +246,9 @@ func (o *outputPerturbation) trainAround(r *run, part func() (*release.Allowance
 	quiet := 1 - noiseFelt*math.Pow(sd*t.Row, 2)/t.Variance
 	floats.Scale(math.Max(estimate.Kept(floats.Dot(w, w), sd*sd, len(w)), quiet), w)
 	floats.Add(w, centre)
+	if err := o.start.recalibrate(r, w, part); err != nil {
+		return nil, err
+	}
 	r.progress(1, 1)
 	return w, nil
 }

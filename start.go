@@ -3,6 +3,7 @@ package dpglm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
@@ -21,9 +22,10 @@ type start struct {
 	loss         losses.Loss
 	mean, totals additive // totals is nil where rows have neither weights nor offsets
 	schedule     *release.Schedule
-	rest         Budget  // for what follows
-	mu           float64 // of all that is released here, where noise is Gaussian
-	halved       bool    // whether half of that is for predictions
+	last         []*release.Schedule // of the mean of predictions, at the end; none where that isn't released
+	rest         Budget              // for what follows
+	mu           float64             // of all that is released here, where noise is Gaussian
+	share, most  float64             // of μ²: the labels', and the most that it may be
 }
 
 // begun is a start that was released.
@@ -55,13 +57,13 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 	if s.AddRemove {
 		sums++
 	}
-	share := s.facts().StartShare(l, mu)
+	o.share, o.most = s.facts().StartShare(l, mu)
 	if b.pure {
 		epsilon, err := b.pureEpsilon()
 		if err != nil {
 			return nil, err
 		}
-		own := epsilon * math.Sqrt(share)
+		own := epsilon * math.Sqrt(o.share)
 		o.rest = PureDP((epsilon - own) * (1 - splitRoom))
 		each := mechanisms.Laplace{Epsilon: own / releases * (1 - splitRoom)}
 		o.mean, o.totals = laplace{each, sums}, laplace{each, 2}
@@ -71,8 +73,8 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 			return nil, err
 		}
 		whole := each.Mu * math.Sqrt(float64(others+2)) * (1 - poolRoom)
-		o.mu, o.rest = whole*math.Sqrt(share), GDP(whole*math.Sqrt(1-share))
-		each.Mu = whole * math.Sqrt(share/releases)
+		o.mu, o.rest = whole*math.Sqrt(o.share), GDP(whole*math.Sqrt(1-o.share))
+		each.Mu = whole * math.Sqrt(o.share/releases)
 		o.mean, o.totals = gaussian{each, sums}, gaussian{each, 2}
 	}
 	o.rest.addRemove, o.rest.labelsOnly = b.addRemove, b.labelsOnly
@@ -83,15 +85,48 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 }
 
 // half gives half of what Gaussian noise of labels has of μ² to that of predictions, which are released later.
-func (o *start) half() (predictions *release.Schedule, err error) {
-	o.halved = true
+func (o *start) half() error {
 	mean := o.mean.(gaussian)
 	mean.Mu /= math.Sqrt2
 	o.mean = mean
-	if err := o.plan(); err != nil {
-		return nil, err
+	return o.again(mean)
+}
+
+// again plans the mean of predictions as that of labels.
+func (o *start) again(mean gaussian) error {
+	last, err := mean.schedule("predictions' sum", 1)
+	if err != nil {
+		return err
 	}
-	return mean.schedule("predictions' sum", 1)
+	o.last = []*release.Schedule{last}
+	return o.plan()
+}
+
+// beside plans a release of the mean of predictions, by which the result is recalibrated, for losses of numbers that are lowest at their
+// mean: clipped gradients lead to a middle of the labels in place of it. (Of two classes the two are nearer, and noise costs more.) Both means have as much of μ²
+// as that of labels asks for, or half of the most each. Where that is less, and a model is chosen among the constant one and others, nothing is
+// planned: the choice is worth more then.
+func (o *start) beside(choice bool) error {
+	_, squared := o.loss.(losses.Squared)
+	mean, of := o.mean.(gaussian)
+	if !of || !squared && losses.LinkOf(o.loss) != losses.Log || choice && o.share > o.most/2 {
+		return nil
+	}
+	each, all := math.Min(1, o.most/(2*o.share)), float64(o.mu*o.mu)+float64(o.rest.mu*o.rest.mu)
+	before := float64(mean.Mu * mean.Mu)
+	mean.Mu *= math.Sqrt(each)
+	more := 2*float64(mean.Mu*mean.Mu) - before
+	o.mean, o.mu = mean, math.Sqrt(float64(o.mu*o.mu)+more)
+	o.rest.mu = math.Sqrt(all - float64(o.mu*o.mu))
+	return o.again(mean)
+}
+
+// around are the releases, if there are any, and those that lie between them.
+func (o *start) around(between ...*release.Schedule) []*release.Schedule {
+	if o == nil {
+		return between
+	}
+	return slices.Concat([]*release.Schedule{o.schedule}, between, o.last)
 }
 
 // plan makes the schedule.
@@ -114,7 +149,7 @@ func (o *start) passes() int {
 	if o.totals != nil {
 		passes++
 	}
-	if o.halved {
+	if o.last != nil {
 		passes++
 	}
 	return passes
@@ -173,9 +208,9 @@ func (o *start) read(of begun, sums []float64) begun {
 }
 
 // recalibrate moves the intercept of w by the difference between the constant models' scores of the labels and of what w predicts, shortened by
-// James and Stein's rule for the noise in both. The mean of predictions is released as that of the labels was. Nothing moves where no half of the budget is for that.
+// James and Stein's rule for the noise in both. The mean of predictions is released as that of the labels was. Nothing moves where no such release is planned.
 func (o *start) recalibrate(r *run, w []float64, part func() (*release.Allowance, error)) error {
-	if o == nil || !o.halved || r.data.Parties() {
+	if o == nil || o.last == nil || r.data.Parties() {
 		return nil
 	}
 	allow, err := part()
@@ -195,6 +230,11 @@ func (o *start) recalibrate(r *run, w []float64, part func() (*release.Allowance
 	by := r.start.score - of.score
 	w[len(w)-1] += by * estimate.JamesStein(float64(r.start.sd*r.start.sd)+float64(of.sd*of.sd), by*by)
 	return nil
+}
+
+// recalibrateChosen recalibrates a model that was chosen, by the third part of the training's allowance.
+func (o *start) recalibrateChosen(r *run, chosen *fitted, training *release.Allowance) error {
+	return o.recalibrate(r, chosen.weights[0], func() (*release.Allowance, error) { return training.Part(2) })
 }
 
 // released is an answer with noise.

@@ -35,9 +35,10 @@ func TypicalOf(l losses.Loss, rowBound, labelBound float64) Typical {
 }
 
 // StartShare is the mean's part of μ²: where that is enough, one for which it is known to a
-// hundredth of the labels' range.
-func (f Facts) StartShare(l losses.Loss, mu float64) float64 {
-	scale, most := 1.0, tuning.StartMostShare
+// hundredth of the labels' range; and the most that it may be.
+func (f Facts) StartShare(l losses.Loss, mu float64) (share, most float64) {
+	scale := 1.0
+	most = tuning.StartMostShare
 	switch l.Labels() {
 	case losses.Real:
 		scale = tuning.StartReal // as labels vary by less of their range
@@ -46,5 +47,5 @@ func (f Facts) StartShare(l losses.Loss, mu float64) float64 {
 	case losses.Amount:
 		scale = tuning.AmountRange
 	}
-	return math.Min(math.Max(math.Pow(tuning.StartKnown*scale/(float64(f.Rows)*mu), 2), tuning.StartLeastShare), most)
+	return math.Min(math.Max(math.Pow(tuning.StartKnown*scale/(float64(f.Rows)*mu), 2), tuning.StartLeastShare), most), most
 }
