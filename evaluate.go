@@ -85,7 +85,7 @@ type EvaluateConfig struct {
 // and the upper end of RMSE's interval and both of R² by one that falls more slowly. There may be more that noise
 // hides: as many rows as are counted beyond the range and a standard deviation of noise more, whose number falls as
 // it is seen to, between 1/t and 1/t². RMSE and R² are left out where these would double the mean square, as they mostly are
-// below an n·μ of 1,000. The interval of a mean error is longer by what they add: where that is more than half of it, as mostly below
+// below an n·μ of 1,000; the upper end of R² is what it is with them in the labels' variance. The interval of a mean error is longer by what they add: where that is more than half of it, as mostly below
 // an n·μ of 500, by as much as if all lay at the end of what errors can be. It is left out where that is all that they can be.
 // With few rows far out that noise hides, RMSE is too small nevertheless and its interval may miss.
 //

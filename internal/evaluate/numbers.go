@@ -147,14 +147,16 @@ func (c counted) sums(counts [][]float64, slow bool) sums {
 	return sums{mean + errors.Mean, math.Sqrt(square), square, spread}
 }
 
-// hidden is what rows may add that noise hides: to the mean error on either side, and to the mean square.
+// hidden is what rows may add that noise hides: to the mean error on either side, to the mean square, and to the labels' variance.
 type hidden struct {
-	below, above histogram.Added
-	square       float64
+	below, above     histogram.Added
+	square, variance float64
 }
 
 func (c counted) mayHide() (h hidden) {
 	h.below, h.above, h.square = c.errors.MayHide(c.of.counts[0], c.of.spreads[0], 0)
+	label, _ := c.labels.Moments(c.of.counts[1])
+	_, _, h.variance = c.labels.MayHide(c.of.counts[1], c.of.spreads[1], label)
 	return h
 }
 
@@ -170,17 +172,17 @@ type ofErrors struct{ mean, root, part Interval }
 // widened are intervals with what may lie beyond the cells: sums by the law that is seen are
 // released, those by a slower one are slow, and the spread is that of the mean square by sampling
 // rows from there. A mean square isn't known that rows which noise hides may double. Where by the law that is seen these
-// add more to a mean than its interval is long to a side they may lie anywhere.
+// add more to a mean than its interval is long to a side they may lie anywhere. A labels' variance that is larger by what they add makes R² larger.
 func (f ofErrors) widened(released, slow sums, spread float64, may hidden) ofErrors {
 	square := math.Hypot(slow.square-released.square, 2*spread)
 	if !(math.Max(square, may.square) < tuning.Doubtless*released.square) {
 		f.root, f.part = Interval{}, Interval{}
 	}
-	all, half := slow.variance-released.variance, (f.mean.High-f.mean.Low)/2
+	all, half := math.Max(slow.variance-released.variance, may.variance), (f.mean.High-f.mean.Low)/2
 	return ofErrors{
 		f.mean.wider(may.below.Within(half), may.above.Within(half)),
 		f.root.wider(0, math.Sqrt(released.square+square)-released.root),
-		f.part.wider(square/released.variance, released.square*all/float64(released.variance*released.variance)).within(math.Inf(-1), 1),
+		f.part.wider(square/released.variance, released.square*all/(released.variance*(released.variance+all))).within(math.Inf(-1), 1),
 	}
 }
 

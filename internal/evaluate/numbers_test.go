@@ -47,7 +47,7 @@ func TestExplainedDrowns(t *testing.T) {
 func TestHiddenTailsWiden(t *testing.T) {
 	about := Interval{1, 0.9, 1.1}
 	f, released := ofErrors{about, about, about}, sums{1, 1, 1, 2}
-	f = f.widened(released, sums{1, 1.5, 1.9, 2.5}, 0, hidden{histogram.Added{ByLaw: 0.02, AtMost: 9}, histogram.Added{ByLaw: 0.05, AtMost: 9}, 0.5})
+	f = f.widened(released, sums{1, 1.5, 1.9, 2.5}, 0, hidden{histogram.Added{ByLaw: 0.02, AtMost: 9}, histogram.Added{ByLaw: 0.05, AtMost: 9}, 0.5, 0})
 	if x := f.root; x.Value != 1 || x.Low != 0.9 || math.Abs(x.High-1.1-math.Sqrt(1.9)+1) > 1e-12 || math.Abs(f.mean.High-1.15) > 1e-12 || math.Abs(f.mean.Low-0.88) > 1e-12 ||
 		f.part.High != 1 || math.Abs(f.part.Low-0.45) > 1e-12 {
 		t.Errorf("%+v", f)
@@ -55,8 +55,12 @@ func TestHiddenTailsWiden(t *testing.T) {
 	if f := f.widened(released, released, 0.5, hidden{}); f.root.known() { // by sampling from there
 		t.Errorf("%+v", f)
 	}
-	if f := f.widened(released, released, 0, hidden{histogram.Added{ByLaw: 0.2, AtMost: 9}, histogram.Added{ByLaw: 0.05, AtMost: 9}, 0.5}); math.Abs(f.mean.Low-0.88+9) > 1e-12 || math.Abs(f.mean.High-1.2) > 1e-12 || !f.root.known() {
+	if f := f.widened(released, released, 0, hidden{histogram.Added{ByLaw: 0.2, AtMost: 9}, histogram.Added{ByLaw: 0.05, AtMost: 9}, 0.5, 0}); math.Abs(f.mean.Low-0.88+9) > 1e-12 || math.Abs(f.mean.High-1.2) > 1e-12 || !f.root.known() {
 		t.Errorf("%+v", f)
+	}
+	f.part = Interval{0.5, 0.4, 0.6}
+	if x := f.widened(released, released, 0, hidden{variance: 1}).part; x.Low != 0.4 || math.Abs(x.High-0.6-1.0/6) > 1e-12 {
+		t.Errorf("%+v", x)
 	}
 	f = f.widened(released, released, 0, hidden{square: 1.1})
 	if f.root.known() || f.part.known() || !f.mean.known() {
