@@ -83,8 +83,8 @@ type NoisyGDConfig struct {
 //
 // Where the radius is not given there are two releases before the steps. The labels' mean, of the
 // sensitivity of their range (√J for J steps of it, of counts and amounts: docs/proofs/sums.md), has 1 to 25 % of μ² (50 % for counts); with weights or offsets
-// half of that is for their sums, of sensitivity 2; for the squared loss with a clip half of the mean's is for the mean of what the result predicts, held to the labels' range and
-// released last. A gradient sum at the start, with the sensitivity of the
+// half of that is for their sums, of sensitivity 2. For the squared loss with a clip the mean of what the result predicts, held to the labels' range, is released last: both means have
+// the same part, which is what the labels' has without the other, and half of its most where that is less. A gradient sum at the start, with the sensitivity of the
 // others, has 10 % of what is left. Both are Gaussian and add up with the steps in μ². Where several parties
 // hold the rows the labels' mean isn't released, and its share is left unspent.
 //
@@ -105,7 +105,7 @@ type NoisyGDConfig struct {
 // steps begin there, and a result that the gradient released there doesn't tell to be better,
 // with 95 % confidence, is shortened to it. As clipped steps of the squared loss lead to a middle of the labels and not to their mean, the intercept is then
 // recalibrated: it moves by the difference of the mean label and the mean of what the result predicts, shortened by James and Stein's rule for the noise in both,
-// each of which is released with as much of μ² as the mean label asks for, or with half of the most.
+// for which that of predictions is released.
 // In T and η of both schedules, B is then the radius at
 // which noise makes out half of what scores of typical rows vary by, ½√(1.5·d·v)/(¾X), v being 2 for
 // classes, (Y/4)² for real labels and 1 for counts, whose loss is continued linearly where means

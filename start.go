@@ -194,7 +194,7 @@ func (o *start) problem() estimate.Problem {
 	return estimate.Problem{Facts: o.shape.facts(), Loss: smooth.Descended(o.loss, o.shape.LabelBound)}
 }
 
-// scoreStep is that of a difference quotient: its square is small beside 1, and it is large beside rounding.
+// scoreStep is that of a difference quotient, over the score where that is larger than 1: its square is small beside 1, and it is large beside rounding.
 const scoreStep = 1e-4
 
 // read is what the sums of labels tell, once it is known how many these are.
@@ -203,7 +203,8 @@ func (o *start) read(of begun, sums []float64) begun {
 	mean, n, noise := p.MeanLabel(sums, p.Facts.Deviation(1)*o.mean.perSensitivity(), of.n, of.noise)
 	l := p.Labels(n, of.shifted, mean)
 	link, z := losses.LinkOf(o.loss), l.Bias+of.shifted
-	slope := (link.Mean(z+scoreStep) - link.Mean(z-scoreStep)) / (2 * scoreStep)
+	step := scoreStep * math.Max(1, math.Abs(z))
+	slope := (link.Mean(z+step) - link.Mean(z-step)) / (2 * step)
 	return begun{score: l.Bias, sd: l.Noise / slope, n: n, noise: noise, shifted: of.shifted}
 }
 

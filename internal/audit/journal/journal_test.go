@@ -81,6 +81,7 @@ func resumable() map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (a
 		"Boost":                 learner(dpglm.BoostConfig{Learner: steps, Chunks: 2}),
 		"GridSearch": learner(dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{
 			{Learner: steps}, {Learner: dpglm.NoisyGDConfig{Steps: 3}, Radius: 2}, {Learner: dpglm.OutputPerturbationConfig{}}}}),
+		"OutputPerturbation, numbers": of(dpglm.OutputPerturbationConfig{}, dpglm.Problem{Loss: losses.Squared{}}), // which releases the mean of predictions
 		"Infer": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			return dpglm.Infer(ctx, d, logistic, b, dpglm.InferConfig{}, env)
 		},

@@ -3,6 +3,7 @@ package learners_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,6 +149,76 @@ func TestMeansAreHeldWhereMostLabelsAreZero(t *testing.T) {
 			}
 			if again := strings.Contains(m.Ledger().String(), "predictions' sum"); again != held {
 				t.Errorf("%s, %s: the mean of predictions is released: %v", name, loss.Name(), again)
+			}
+		}
+	}
+}
+
+// The mean of predictions is released for losses that are lowest at the mean of numbers, and where a model is chosen only if both means have the budget
+// that they ask for; and planned passes are with it.
+func TestWhoReleasesTheMeanOfPredictions(t *testing.T) {
+	s := dpglm.Shape{Rows: 4000, Dim: 4, FeatureBound: 1, LabelBound: 20, Intercept: true}
+	steps, squared := dpglm.NoisyGDConfig{Steps: 3}, losses.Loss(losses.Squared{})
+	noClip := steps
+	noClip.Clip = dpglm.NoClip
+	grid, boost := dpglm.GridSearchConfig{Learner: steps}, dpglm.BoostConfig{Learner: steps}
+	for name, c := range map[string]struct {
+		learner dpglm.Learner
+		loss    losses.Loss
+		budget  dpglm.Budget
+		want    bool
+		passes  int // 0 for any
+	}{
+		"steps":                 {steps, squared, dpglm.GDP(2), true, 6},
+		"steps, little budget":  {steps, squared, dpglm.GDP(0.01), true, 6},
+		"steps, counts":         {steps, losses.Poisson{}, dpglm.GDP(2), false, 5},
+		"steps, quantiles":      {steps, losses.Quantile{Tau: 0.9}, dpglm.GDP(2), false, 5},
+		"steps, no clip":        {noClip, squared, dpglm.GDP(2), false, 0},
+		"minimiser":             {dpglm.OutputPerturbationConfig{}, squared, dpglm.GDP(0.01), true, 0},
+		"minimiser, counts":     {dpglm.OutputPerturbationConfig{}, losses.Poisson{}, dpglm.GDP(2), true, 0},
+		"minimiser, Huber":      {dpglm.OutputPerturbationConfig{}, losses.Huber{Kappa: 1}, dpglm.GDP(2), false, 0},
+		"minimiser, pure":       {dpglm.OutputPerturbationConfig{}, squared, dpglm.PureDP(2), false, 0},
+		"search":                {grid, squared, dpglm.GDP(2), true, 0},
+		"search, counts":        {grid, losses.Poisson{}, dpglm.GDP(2), true, 0},
+		"search, little budget": {grid, squared, dpglm.GDP(0.05), false, 0},
+		"boost":                 {boost, squared, dpglm.GDP(2), true, 0},
+		"boost, little budget":  {boost, squared, dpglm.GDP(0.05), false, 0},
+	} {
+		plan, err := c.learner.Plan(s, dpglm.Problem{Loss: c.loss}, c.budget)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := strings.Contains(plan.Ledger.String(), "predictions' sum"); got != c.want || c.passes > 0 && plan.Passes != c.passes {
+			t.Errorf("%s: released %v, %d passes", name, got, plan.Passes)
+		}
+	}
+}
+
+// Where each row of a person counts both means are those of rows, whoever has many; and labels of any size have theirs.
+func TestChosenModelsPredictTheMeanOfRows(t *testing.T) {
+	const n = 6000
+	r := rand.New(rand.NewPCG(5, 2))
+	for _, most := range []float64{100, 1e13} {
+		x, y, of := uniform(r, n, 2, -0.5, 0.5), make([]float64, n), make([]int, n)
+		for i, person := 0, 0; i < n; person++ {
+			label, rows := 0.0, 3
+			if r.Float64() < 0.4 {
+				label, rows = most, 1
+			}
+			for ; rows > 0 && i < n; rows, i = rows-1, i+1 {
+				y[i], of[i] = label, person
+			}
+		}
+		persons := 1 + slices.Max(of)
+		d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1, LabelRange: [2]float64{0, most}, Intercept: true}, dpglm.Persons{Of: of, Count: persons, MaxRows: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, l := range map[string]dpglm.Learner{"GridSearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}}, "Boost": dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}}} {
+			m, _ := given.Fit(t, l, d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(20), 3)
+			off := (predicted(t, m, x) - stat.Mean(y, nil)) / most
+			if t.Logf("%s, labels to %g: %.4f of the range off", name, most, off); math.Abs(off) > 0.02 {
+				t.Errorf("%s, labels to %g: the mean of predictions is %.3f of the range off", name, most, off)
 			}
 		}
 	}
