@@ -195,7 +195,9 @@ func (g Grid) sides(counts []float64, centre float64) (list [2]side, half float6
 // exceed is how many rows lie farther from the centre than a distance, spread evenly over a cell, and in how many narrow
 // cells.
 func (s side) exceed(distance float64) (rows, cells float64) {
-	cells = max(0, min((s.outer-distance)/s.narrow, float64(len(s.rows)-1)))
+	if cells = min((s.outer-distance)/s.narrow, float64(len(s.rows)-1)); !(cells > 0) { // nor where a centre isn't known
+		return 0, 0
+	}
 	k := min(int(cells), len(s.rows)-2)
 	return s.rows[k] + float64((cells-float64(k))*(s.rows[k+1]-s.rows[k])), cells
 }
