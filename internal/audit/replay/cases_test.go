@@ -115,6 +115,12 @@ func (c *trial) runs(t *testing.T, l dpglm.Learner, p dpglm.Problem, b dpglm.Bud
 	return plan
 }
 
+// learnerOf is what a trial's name begins with: a learner, and how it is used.
+func learnerOf(c *trial) string {
+	name, _, _ := strings.Cut(c.name, ",")
+	return name
+}
+
 // trials are all of them.
 func trials(t *testing.T) []*trial {
 	t.Helper()
@@ -173,7 +179,23 @@ func trials(t *testing.T) []*trial {
 			all = append(all, l.on(t, form, forms[form]))
 		}
 	}
-	return append(all, labelPriors(t)...)
+	all = append(all, labelPriors(t)...)
+	for _, l := range recalibrated() {
+		forms := designs(l.n, l.loss.Labels())
+		for _, form := range []string{"dense, intercept", "persons", "persons, places", "sparse schema, intercept", "places"} {
+			all = append(all, l.on(t, form, forms[form]))
+		}
+	}
+	return all
+}
+
+// recalibrated are choices of models with the budget for a mean of predictions after them.
+func recalibrated() []learned {
+	step, again := dpglm.NoisyGDConfig{Steps: 3}, map[string]float64{"predictions' sum": 0}
+	return []learned{
+		{"recalibrated GridSearch", 24, dpglm.GridSearchConfig{Learner: step}, losses.Squared{}, 0, dpglm.GDP(100), nil, again},
+		{"recalibrated Boost", 32, dpglm.BoostConfig{Learner: step, Chunks: 3}, losses.Squared{}, 0, dpglm.GDP(100), nil, again},
+	}
 }
 
 func allLearned() []learned {

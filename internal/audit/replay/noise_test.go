@@ -108,8 +108,8 @@ var mechanismsOf = map[mechanisms.Kind][][]string{
 // TestReleasesAreTheLedgers counts what leaves the door against the ledger that the
 // caller gets: the same labels, numbers, mechanisms and dimensions.
 func TestReleasesAreTheLedgers(t *testing.T) {
-	for i, c := range trials(t) {
-		if c.stopAt > 0 || !sample.One(3, "ledger", c.name) {
+	for i, c := range sample.Each(3, trials(t), learnerOf) {
+		if c.stopAt > 0 {
 			continue // the ledger says what was planned
 		}
 		r := c.once(t, uint64(i+1))
@@ -247,10 +247,7 @@ func noised(t *testing.T, leaf *node, h given.Heard, src mechanisms.Source) []fl
 //     one's released values less its own noise, ends with the same weights: what is
 //     released is raw answer plus this noise, in every coordinate.
 func TestNoiseIsTheLedgers(t *testing.T) {
-	for i, c := range trials(t) {
-		if !sample.One(3, "noise", c.name) {
-			continue
-		}
+	for i, c := range sample.Each(3, trials(t), learnerOf) {
 		first := c.once(t, uint64(i+1))
 		if c.stopAt > 0 || len(first.Tape.Heard) == 0 {
 			continue
