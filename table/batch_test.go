@@ -174,6 +174,8 @@ func TestErrorsEndBatches(t *testing.T) {
 	} {
 		if _, err := ReadCSV(strings.NewReader(text), s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		} else if empty := strings.HasPrefix(want, "no row"); errors.Is(err, ErrNoRows) != empty || !errors.Is(err, ErrFile) {
+			t.Errorf("%v: no rows is %v", err, !empty)
 		}
 	}
 }

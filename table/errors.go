@@ -16,6 +16,8 @@ var (
 	ErrSchema = check.ErrSchema
 	// ErrFile is a file that can't be read as what it should be.
 	ErrFile = errors.New("table: file")
+	// ErrNoRows is an ErrFile of what can be read and has no row, or none that fulfils the schema's conditions.
+	ErrNoRows = fmt.Errorf("%w: no rows", ErrFile)
 	// ErrColumn is a header without a column that is needed, or with a wrong one.
 	ErrColumn = errors.New("table: column")
 	// ErrValue is a field that isn't what the schema says.
@@ -74,7 +76,7 @@ func placed(err error, at place) error {
 	return err
 }
 
-// Unwrap returns the kind: [ErrFile], [ErrColumn] or [ErrValue].
+// Unwrap returns the kind: [ErrFile], [ErrNoRows], [ErrColumn] or [ErrValue].
 func (e *Error) Unwrap() error { return e.kind }
 
 // valueError is about a field of the named column.
@@ -86,6 +88,8 @@ func valueError(column, format string, args ...any) *Error {
 func fileError(line int, format string, args ...any) *Error {
 	return &Error{Unit: "line", Number: line, kind: ErrFile, message: fmt.Sprintf(format, args...)}
 }
+
+func noRows(message string) *Error { return &Error{kind: ErrNoRows, message: message} }
 
 func columnError(format string, args ...any) *Error {
 	return &Error{kind: ErrColumn, message: fmt.Sprintf(format, args...)}

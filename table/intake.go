@@ -86,11 +86,11 @@ func (r *intake) some() error {
 	case r.binding.rows > 0:
 		return nil
 	case r.never > 0:
-		return fileError(0, `no record is at risk between the cuts of the schema's "followup"; are these in the unit of the file's times?`)
+		return noRows(`no record is at risk between the cuts of the schema's "followup"; are these in the unit of the file's times?`)
 	case r.left > 0:
-		return fileError(0, `no row fulfils the schema's "where"`)
+		return noRows(`no row fulfils the schema's "where"`)
 	}
-	return fileError(0, "there is no row after the header")
+	return noRows("there is no row after the header")
 }
 
 // record encodes one record, of the wanted fields, or says all that is wrong with it: of each

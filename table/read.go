@@ -45,7 +45,7 @@ func ReadSQL(rows *sql.Rows, s Schema) (*Table, error) {
 // Read reads all records of a source once, for training: each with its label, and with
 // its person and exposure if the schema names columns for them. Its errors are those of
 // intake: they quote the table's values, and are for the curator only. It fails where the
-// schema isn't valid (ErrSchema), the source can't be read (ErrFile) or has no row, a column is
+// schema isn't valid (ErrSchema), the source can't be read (ErrFile) or has no row (ErrNoRows), a column is
 // missing (ErrColumn) or a field isn't what the schema says (ErrValue, [*Error]): of these it
 // names the first of each column.
 func Read(src Source, s Schema) (*Table, error) { return read(src, s, true) }
