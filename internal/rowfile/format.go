@@ -22,9 +22,11 @@ const (
 	maxDense    = 1 << 27       // columns
 	maxBlock    = math.MaxInt32 // bytes
 	maxFacts    = 1 << 24       // bytes
-	maxParts    = 99999         // files: numbers in their names have five digits
 	entryOnDisk = 8             // of the index
 )
+
+// MaxParts is how many parts there are at most: numbers in their names have five digits.
+const MaxParts = 99999
 
 // Magic is what a row file begins with.
 const Magic = "dpglmrow"
@@ -110,8 +112,8 @@ func (f *Facts) check() error {
 	case !f.Sparse && f.BlockRows > 1 && f.BlockRows*f.denseRow() > blockBytes:
 		return check.Fail(check.ErrRowFile, "rows of a block", f.BlockRows, fmt.Sprintf("must fit into %d bytes", blockBytes))
 	}
-	if f.Part.Number < 0 || f.Part.Number > maxParts || f.Part.Number <= 1 && f.Part.After != 0 {
-		return check.Fail(check.ErrRowFile, "number of a part", f.Part.Number, fmt.Sprintf("must lie between 0 and %d, and only a first part follows none", maxParts))
+	if f.Part.Number < 0 || f.Part.Number > MaxParts || f.Part.Number <= 1 && f.Part.After != 0 {
+		return check.Fail(check.ErrRowFile, "number of a part", f.Part.Number, fmt.Sprintf("must lie between 0 and %d, and only a first part follows none", MaxParts))
 	}
 	if lo, hi := f.Offsets[0], f.Offsets[1]; f.Offsets != [2]float64{} && !(lo < hi && lo >= -check.MaxOffset && hi <= check.MaxOffset) {
 		return check.Fail(check.ErrRowFile, "offset_range", f.Offsets, fmt.Sprintf("must be two numbers within ±%d, the first below the second", check.MaxOffset))

@@ -178,3 +178,27 @@ func TestHalfWrittenParts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A part of a name is found whatever its number, and none but a part.
+func TestFreeParts(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a+b%d.rows")
+	others := []string{"a+b%d.rows", "aab%d-00001.rows", "a+b%d-1.rows", "a+b%d-000001.rows", "a+b%d-00001.rows.gz", "a+b%d-test-00001.rows", "xa+b%d-00001.rows", "a+b%d-00001xrows"}
+	for _, name := range others {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := FreeParts(path); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(PartPath(path, 4321), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := FreeParts(path); !errors.Is(err, check.ErrRowFile) || !strings.Contains(err.Error(), PartPath(path, 4321)) {
+		t.Error(err)
+	}
+	if err := FreeParts(filepath.Join(dir, "none", "x.rows")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -111,6 +112,23 @@ func free(path string) error {
 		err = check.Fail(check.ErrRowFile, path, nil, "must not exist yet: remove it, or name another file")
 	}
 	return err
+}
+
+// FreeParts is an error if there is a part of that name, of any number.
+func FreeParts(path string) error {
+	names, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	ending := filepath.Ext(path)
+	stem := strings.TrimSuffix(filepath.Base(path), ending)
+	part := regexp.MustCompile("^" + regexp.QuoteMeta(stem) + "-[0-9]{5}" + regexp.QuoteMeta(ending) + "$")
+	for _, n := range names {
+		if part.MatchString(n.Name()) {
+			return free(filepath.Join(filepath.Dir(path), n.Name()))
+		}
+	}
+	return nil
 }
 
 // removable reports whether an open file can be removed, so that nothing stays of it when the
@@ -287,8 +305,8 @@ func (w *Writer) last() *output { return w.parts[len(w.parts)-1] }
 
 // next ends a part but for what comes after the rows, and begins the next.
 func (w *Writer) next() {
-	if len(w.parts) == maxParts {
-		w.fail(check.Fail(check.ErrConfig, "bytes of a part", w.limit, fmt.Sprintf("must be more: there would be more than %d parts", maxParts)))
+	if len(w.parts) == MaxParts {
+		w.fail(check.Fail(check.ErrConfig, "bytes of a part", w.limit, fmt.Sprintf("must be more: there would be more than %d parts", MaxParts)))
 		return
 	}
 	if w.fail(w.last().shut()); w.failure() != nil {
@@ -415,7 +433,7 @@ func (w *Writer) Close(d Details) error {
 			break
 		}
 		path := w.called(k + 1)
-		if err = name(p.name, path); err == nil {
+		if err = Name(p.name, path); err == nil {
 			w.named = append(w.named, path)
 		}
 	}
@@ -443,10 +461,10 @@ func (w *Writer) remove() {
 	w.named = nil
 }
 
-// name gives a file its name, unless another file has got it meanwhile: a link is made only
+// Name gives a file its name, unless another file has got it meanwhile: a link is made only
 // where there is none. Where the file system knows no links, only a file that comes between
 // two calls gives way.
-func name(file, path string) error {
+func Name(file, path string) error {
 	if err := os.Link(file, path); err == nil {
 		os.Remove(file) // the other name
 		return nil
