@@ -9,6 +9,8 @@
 // blocks, adds them up, and draws all noise: a worker that runs again, or twice, makes the same
 // file. Which pieces came, and how many rows they were, is checked in each pass.
 //
+// [Write] has workers read a table that lies in many files, each some of these, and write the rows that [OpenRows] opens.
+//
 // Programs call [Init] first of all, which turns those that a runner has started into
 // workers; it reads the flags that Beam's runners define, after flag.Parse.
 //
@@ -70,8 +72,31 @@ type Options struct {
 	// Retrying, if given, is called before a pipeline is run again: why, and how many pieces of how many are there.
 	Retrying func(err error, there, pieces int)
 	// Pieces is how many elements a pass has: some for each core of all workers, and 256 at most;
-	// 0 is 16.
+	// 0 is 16. Write has one for each input file.
 	Pieces int
+}
+
+// complete fills in what has a default, and checks what was given.
+func (o *Options) complete() error {
+	if o.Pieces == 0 {
+		o.Pieces = 16
+	}
+	if o.Attempts == 0 {
+		o.Attempts = 4
+	}
+	switch {
+	case !beam.Initialized():
+		return check.Fail(check.ErrConfig, "Init", nil, "must be called before")
+	case o.Runner == nil:
+		return check.Fail(check.ErrConfig, "Options.Runner", nil, "must be given, such as prism.Execute")
+	case o.Temp == "":
+		return check.Fail(check.ErrConfig, "Options.Temp", o.Temp, "must be a directory that workers write")
+	case o.Attempts < 0:
+		return check.Fail(check.ErrConfig, "Options.Attempts", o.Attempts, "must be 0 or more")
+	case o.Pieces < 0:
+		return check.Fail(check.ErrConfig, "Options.Pieces", o.Pieces, "must be 0 or more")
+	}
+	return nil
 }
 
 // OpenRows is dpglm.OpenRowsOn for workers of a Beam runner: they find the file, which
@@ -79,34 +104,23 @@ type Options struct {
 // an option is missing or breaks its rule, and as dpglm.OpenRows does. A pass that a runner
 // fails is tried again, as Options.Attempts says, and then makes the call that needs it fail.
 func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options, order ...dpglm.PersonOrder) (*dpglm.Dataset, error) {
-	if o.Pieces == 0 {
-		o.Pieces = 16
-	}
-	if o.Attempts == 0 {
-		o.Attempts = 4
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
 	if o.Scratch == "" && directory(o.Temp).local() {
 		o.Scratch = o.Temp
 	}
-	switch {
-	case !beam.Initialized():
-		return nil, check.Fail(check.ErrConfig, "Init", nil, "must be called before")
-	case o.Runner == nil:
-		return nil, check.Fail(check.ErrConfig, "Options.Runner", nil, "must be given, such as prism.Execute")
-	case o.Temp == "":
-		return nil, check.Fail(check.ErrConfig, "Options.Temp", o.Temp, "must be a directory that workers write")
-	case o.Scratch == "":
+	if o.Scratch == "" {
 		return nil, check.Fail(check.ErrConfig, "Options.Scratch", o.Scratch, "must be a directory that workers and this process share, as Temp is none")
-	case o.Attempts < 0:
-		return nil, check.Fail(check.ErrConfig, "Options.Attempts", o.Attempts, "must be 0 or more")
-	case o.Pieces < 0:
-		return nil, check.Fail(check.ErrConfig, "Options.Pieces", o.Pieces, "must be 0 or more")
 	}
-	return dpglm.OpenRowsOn(ctx, path, facts, &engine{o}, order...)
+	return dpglm.OpenRowsOn(ctx, path, facts, &engine{o: o}, order...)
 }
 
 // engine runs a pipeline for each pass.
-type engine struct{ o Options }
+type engine struct {
+	o      Options
+	writes bool // rows of files, and answers no questions about rows
+}
 
 func (e *engine) Pieces() int { return e.o.Pieces }
 
@@ -132,7 +146,7 @@ func (e *engine) Ask(ctx context.Context, question []byte, pieces int, take func
 	}
 	for k := range pieces {
 		if err := dir.open(ctx, pieceFile(k), func(r io.Reader) error { return key.opened(r, take) }); err != nil {
-			return fmt.Errorf("the sums of piece %d of a pass: %w", k, err)
+			return fmt.Errorf("piece %d of a pass: %w", k, err)
 		}
 	}
 	return nil
@@ -189,7 +203,7 @@ const (
 func (e *engine) run(ctx context.Context, at place, pieces []int) error {
 	p, scope := beam.NewPipelineWithRoot()
 	each := beam.Reshuffle(scope, beam.CreateList(scope, pieces)) // to all workers
-	sums := beam.ParDo(scope, &answer{at}, each)
+	sums := beam.ParDo(scope, &answer{at, e.writes}, each)
 	// Prism waits for a stage that has results without computing, and for one that has none not.
 	beam.ParDo0(scope, &keep{at.Dir}, beam.Reshuffle(scope, sums))
 	var j job
@@ -227,7 +241,10 @@ type place struct {
 }
 
 // answer answers the question in a directory for pieces.
-type answer struct{ At place }
+type answer struct {
+	At     place
+	Writes bool
+}
 
 // ProcessElement answers for one piece, sealed.
 func (a *answer) ProcessElement(ctx context.Context, piece int, emit func(Sums)) error {
@@ -239,7 +256,11 @@ func (a *answer) ProcessElement(ctx context.Context, piece int, emit func(Sums))
 	if err != nil {
 		return err
 	}
-	reply, err := worker.Reply(ctx, question, piece)
+	replies := worker.Reply
+	if a.Writes {
+		replies = encoded
+	}
+	reply, err := replies(ctx, question, piece)
 	if err != nil {
 		return err
 	}

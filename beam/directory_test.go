@@ -27,7 +27,7 @@ func (a archive) OpenWrite(context.Context, string) (io.WriteCloser, error) {
 func TestStorageThatKeepsAll(t *testing.T) {
 	written := 0
 	filesystem.Register("archive", func(context.Context) filesystem.Interface { return archive{&written} })
-	e := &engine{Options{Temp: "archive://bucket/tmp"}}
+	e := &engine{o: Options{Temp: "archive://bucket/tmp"}}
 	err := e.Ask(t.Context(), []byte("question"), 1, func(io.Reader) error { return nil })
 	if !errors.Is(err, dpglm.ErrConfig) || written > 0 {
 		t.Errorf("%v, %d files written", err, written)
