@@ -33,8 +33,8 @@ var ctx = context.Background()
 func TestMain(m *testing.M) {
 	flag.Parse()
 	elsewhere = *jobopts.Endpoint != ""
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // Prism says much
 	beam.Init()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // Prism says much
 	os.Exit(m.Run())
 }
 

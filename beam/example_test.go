@@ -13,7 +13,39 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/beam"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
 )
+
+// The workers of Prism read two CSV files, and then the rows that they made of them.
+func ExampleWrite() {
+	dir, err := os.MkdirTemp("", "beam")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	schema, err := table.ParseSchema([]byte(`{"version": 1, "label": "paid", "where": [{"column": "age", "from": 18}], "columns": [
+		{"name": "paid", "kind": "binary", "positive": ["yes"], "negative": ["no"]}, {"name": "age", "kind": "numeric", "range": [18, 90]}]}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, text := range map[string]string{"2024.csv": "age,paid\n31,yes\n40,no\n17,no\n", "2025.csv": "age,paid\n50,no\n80,yes\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+	ctx, o := context.Background(), beam.Options{Runner: prism.Execute, Temp: dir}
+	paths, warnings, err := beam.Write(ctx, filepath.Join(dir, "people.rows"), "csv", filepath.Join(dir, "*.csv"), schema, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	data, err := beam.OpenRows(ctx, filepath.Join(dir, "people-*.rows"), nil, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer data.Close()
+	fmt.Println(len(paths), "files,", len(warnings), "warning,", data)
+	// Output: 2 files, 1 warning, dpglm.Dataset of 4 rows × 2 weights
+}
 
 // The workers of Prism, in this process, read the rows. A main function calls flag.Parse and
 // beam.Init before; on a cluster Runner, and the directories that workers share, are others.

@@ -70,11 +70,11 @@ func opener(name string) (Opener, error) {
 //
 // # Errors
 //
-// Files appear under their names when all are complete, and after an error or a cancellation there is none; of a program that is killed while it
-// names them, which takes a moment, some may be there. None of such a name, whatever its number, may be there before (dpglm.ErrRowFile). It
-// fails as table.Write does, with the errors of all files that have one, each by the file's name and the place in it; where an option, the schema or the source's
-// name breaks its rule, or there is no input file, before anything is run. A pipeline that fails is run again for the files that are missing, as
-// [Options].Attempts says.
+// Files appear under their names when all are complete, and after an error or a cancellation there is none. A program that is killed leaves
+// the directory in which they are written, .people.rows- and a number, and if it was naming them, which takes a moment, some of them. None of such a name,
+// whatever its number, may be there before (dpglm.ErrRowFile). Write fails as table.Write does, with the errors of all files that have one, each by the file's name and
+// the place in it; where an option, the schema or the source's name breaks its rule, or there is no input file, before anything is run. A
+// pipeline that fails is run again for the files that are missing, as [Options].Attempts says.
 //
 // # Privacy
 //
@@ -84,8 +84,8 @@ func opener(name string) (Opener, error) {
 // # Cost
 //
 // A file is read once by one worker, unless that fails, and none by this process. A worker holds, for each file that it reads, what table.Write
-// does; this process the names and warnings of all. An input file is the least that a worker is given, and what [OpenRows] then keeps open:
-// files of some hundred megabytes suit it.
+// does, and the names of all; this process the names and warnings. An input file is the least that a worker is given, and is told all names for, and its rows are a
+// file that [OpenRows] keeps open: some hundreds of files suit it, of hundreds of megabytes.
 func Write(ctx context.Context, path, source, files string, s table.Schema, o Options) (paths, warnings []string, err error) {
 	if err := check.Given("context", ctx); err != nil {
 		return nil, nil, err
@@ -260,7 +260,7 @@ func encoded(ctx context.Context, question []byte, k int) ([]byte, error) {
 		case ctx.Err() != nil:
 			return nil, check.Cancelled(ctx)
 		case errors.As(err, &passing):
-			return nil, fmt.Errorf("reading %s: %w", t.Files[k], passing)
+			return nil, fmt.Errorf("%s: %w", t.Files[k], passing)
 		}
 		if !strings.HasPrefix(err.Error(), t.Files[k]) { // as of sources that don't name it
 			err = fmt.Errorf("%s: %w", t.Files[k], err)

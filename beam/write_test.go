@@ -294,7 +294,7 @@ func TestWriteSurvives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(again) != 3 || !strings.Contains(again[0].Error(), "reading "+strings.TrimSuffix(files, "*.csv*")+"part-2.csv: read part-2.csv") || strings.Contains(again[0].Error(), "secret") || opened.Load() < 4 || first.Load() < 2 {
+	if len(again) != 3 || !strings.Contains(again[0].Error(), strings.TrimSuffix(files, "*.csv*")+"part-2.csv: read part-2.csv") || strings.Contains(again[0].Error(), "secret") || opened.Load() < 4 || first.Load() < 2 {
 		t.Errorf("opened %d and %d times, after %q", first.Load(), opened.Load(), again)
 	}
 	if there, _ := filepath.Glob(filepath.Join(to, "*")); !slices.Equal(there, paths) || len(paths) != 3 {
@@ -379,7 +379,8 @@ func TestWriteRefuses(t *testing.T) {
 		}
 		nothingLeft(t, to)
 	}
-	if _, _, err := beam.Write(nil, "x.rows", "csv", files, s, o); !errors.Is(err, dpglm.ErrConfig) {
+	var none context.Context
+	if _, _, err := beam.Write(none, "x.rows", "csv", files, s, o); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("no context: %v", err)
 	}
 	open := func(string, table.Schema) (table.Source, error) { return nil, nil }
