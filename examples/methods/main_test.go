@@ -44,7 +44,7 @@ func TestRunGoesOn(t *testing.T) {
 		}
 		before, table = now, out.String()
 	}
-	if n := strings.Count(string(before), "\n"); n != 1+2*(2+2) || !strings.Contains(table, "| s | 1 |") {
+	if n := strings.Count(string(before), "\n"); n != 1+2*(3+2) || !strings.Contains(table, "| s | 1 |") {
 		t.Errorf("%d lines, table:\n%s", n, table)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // The models to compare with.
 const (
 	constant   = "constant"
+	private    = "private mean" // the constant of a mean that the whole budget released
 	nonPrivate = "non-private"
 )
 
@@ -30,7 +31,7 @@ type key struct {
 func (o *options) missing(set task.Set, s *store) []key {
 	var todo []key
 	for seed := range o.seeds {
-		for _, m := range append([]string{constant, nonPrivate}, o.methods...) {
+		for _, m := range append([]string{constant, nonPrivate, private}, o.methods...) {
 			epsilons := o.epsilons
 			if m == constant || m == nonPrivate {
 				epsilons = []float64{0}
@@ -57,11 +58,11 @@ func (o *options) measure(ctx context.Context, set task.Set, s *store, count fun
 			}
 			of = k.seed
 		}
-		scores, err := o.scores(ctx, k, set, trial)
+		scores, centred, err := o.scores(ctx, k, set, trial)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := s.add(k, scores, err); err != nil {
+		if err := s.add(k, scores, centred, err); err != nil {
 			return err
 		}
 		count()
@@ -69,18 +70,48 @@ func (o *options) measure(ctx context.Context, set task.Set, s *store, count fun
 	return nil
 }
 
-// scores fits one model and scores it.
-func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.Trial) ([]metrics.Metric, error) {
+// scores fits one model and scores it, and one of the library's where its intercept is moved, too.
+func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.Trial) (scores, centred []metrics.Metric, err error) {
+	switch k.method {
+	case constant, private, nonPrivate:
+		scores, err = compared(ctx, k, trial)
+		return scores, nil, err
+	}
+	model, err := o.fitted(ctx, k, set, trial)
+	if err != nil {
+		return nil, nil, err
+	}
+	if scores, err = trial.Score(model); err == nil {
+		centred, err = trial.Centred(model)
+	}
+	return scores, centred, err
+}
+
+// compared scores a model to compare with.
+func compared(ctx context.Context, k key, trial *task.Trial) ([]metrics.Metric, error) {
 	switch k.method {
 	case constant:
 		return trial.Constant(), nil
-	case nonPrivate:
-		m, err := trial.NonPrivate(ctx)
-		if err == nil && m == nil {
-			err = errors.New("the loss has a kink")
+	case private:
+		mu, err := mechanisms.GaussianMu(k.epsilon, trial.Delta)
+		if err != nil {
+			return nil, err
+		}
+		m := trial.PrivateConstant(mu)
+		if m == nil {
+			err = errors.New("labels have levels")
 		}
 		return m, err
 	}
+	m, err := trial.NonPrivate(ctx)
+	if err == nil && m == nil {
+		err = errors.New("the loss has a kink")
+	}
+	return m, err
+}
+
+// fitted is a model of the library, by noise of its own.
+func (o *options) fitted(ctx context.Context, k key, set task.Set, trial *task.Trial) (*dpglm.Model, error) {
 	if rows := trial.Train.Shape().Rows; k.method == theorem1 && rows > o.theorem {
 		return nil, fmt.Errorf("%d rows are more than -theorem1 %d", rows, o.theorem)
 	}
@@ -92,10 +123,10 @@ func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.T
 	if err != nil {
 		return nil, err
 	}
-	noise := mechanisms.NewSeededSource(task.NoiseSeed(k.method, k.epsilon, k.seed))
+	noise := mechanisms.NewSeededSource(task.NoiseSeed(k.set+" "+k.method, k.epsilon, k.seed))
 	model, err := plan.Run(ctx, trial.Train, &dpglm.Env{NoiseForTests: noise})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", fitName(k.set, k.method, k.epsilon, k.seed), err)
 	}
-	return trial.Score(model)
+	return model, nil
 }

@@ -13,35 +13,34 @@ import (
 // print writes a table of each metric: a line for each set and ε, a column for each method.
 func (o *options) print(w io.Writer, sets []task.Set, s *store) error {
 	var b strings.Builder
-	var worse []string
+	var worse, lost, sloping []string
 	for _, metric := range o.metrics(sets, s) {
 		fmt.Fprintf(&b, "\n%s on the rows held out, mean over %d seed(s)\n\n", metric, o.seeds)
-		fmt.Fprintf(&b, "| set | ε | constant | non-private | %s |\n|---|---|%s\n", strings.Join(o.methods, " | "), strings.Repeat("---|", len(o.methods)+2))
+		fmt.Fprintf(&b, "| set | ε | constant | private mean | non-private | %s |\n|---|---|%s\n", strings.Join(o.methods, " | "), strings.Repeat("---|", len(o.methods)+3))
 		for _, set := range sets {
 			if o.metric(set, s) != metric {
 				continue
 			}
 			for i, epsilon := range o.epsilons {
-				line := []string{set.Name, fmt.Sprintf("%g", epsilon), o.mean(set, s, constant), o.mean(set, s, nonPrivate)}
+				line := []string{set.Name, fmt.Sprintf("%g", epsilon), o.mean(set, s, constant, 0), o.mean(set, s, private, epsilon), o.mean(set, s, nonPrivate, 0)}
 				if i > 0 {
-					line[0], line[2], line[3] = "", "", ""
+					line[0], line[2], line[4] = "", "", ""
 				}
 				for _, m := range o.methods {
-					c := o.cell(set, s, m, epsilon)
-					line = append(line, c.String())
-					if c.worse() {
-						worse = append(worse, fmt.Sprintf("%s, ε = %g, %s: worse by %.4f ± %.4f", set.Name, epsilon, m, c.loss, c.error))
-					}
+					of := cells{o, set, s, m, epsilon}
+					line = append(line, of.against(constant, 0, false).String())
+					worse = of.add(worse, of.against(constant, 0, false))
+					lost = of.add(lost, of.against(private, epsilon, false))
+					sloping = of.add(sloping, of.against(constant, 0, true))
 				}
 				fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
 			}
 		}
 	}
 	fmt.Fprintf(&b, "\n%s", note)
-	fmt.Fprintf(&b, "\n%d cells are worse than the constant.\n", len(worse))
-	for _, line := range worse {
-		fmt.Fprintf(&b, "  %s\n", line)
-	}
+	fmt.Fprintf(&b, "\n%d cells are worse than the constant.\n%s", len(worse), strings.Join(worse, ""))
+	fmt.Fprintf(&b, "\n%d cells are worse than a private mean, on average over its noise.\n%s", len(lost), strings.Join(lost, ""))
+	fmt.Fprintf(&b, "\n%d cells are worse than the constant once their intercept is moved to predict the same on average.\n%s", len(sloping), strings.Join(sloping, ""))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -72,25 +71,39 @@ func (o *options) metrics(sets []task.Set, s *store) (all []string) {
 	return all
 }
 
-// cell is a method at one ε against the constant.
+// cell is a method at one ε against a constant.
 type cell struct {
 	mean        float64
 	loss, error float64 // how much worse than the constant on the same splits, and its standard error
 }
 
-func (o *options) cell(set task.Set, s *store, method string, epsilon float64) cell {
+// cells are those of a method at one ε on a set.
+type cells struct {
+	*options
+	set     task.Set
+	s       *store
+	method  string
+	epsilon float64
+}
+
+// against is that against a constant of a name and ε, of the model itself or of the one whose intercept is moved.
+func (o cells) against(name string, epsilon float64, centred bool) cell {
 	var values, losses []float64
 	for seed := range o.seeds {
-		m, ok := s.scores[key{set.Name, o.rows, method, epsilon, seed + 1}]
-		base, also := s.scores[key{set.Name, o.rows, constant, 0, seed + 1}]
+		m, ok := o.s.scores[key{o.set.Name, o.rows, o.method, o.epsilon, seed + 1}]
+		base, also := o.s.scores[key{o.set.Name, o.rows, name, epsilon, seed + 1}]
 		if !ok || !also {
 			continue
 		}
-		loss := m.Value - base.Value
+		value := m.Value
+		if centred {
+			value = m.centred
+		}
+		loss := value - base.Value
 		if !metrics.LowerIsBetter(m.Name) {
 			loss = -loss
 		}
-		values, losses = append(values, m.Value), append(losses, loss)
+		values, losses = append(values, value), append(losses, loss)
 	}
 	c := cell{mean: math.NaN(), loss: math.NaN()}
 	if len(values) > 0 {
@@ -98,6 +111,14 @@ func (o *options) cell(set task.Set, s *store, method string, epsilon float64) c
 		c.loss, c.error = metrics.Summary(losses)
 	}
 	return c
+}
+
+// add adds a line to a list if the cell is worse.
+func (o cells) add(list []string, c cell) []string {
+	if !c.worse() {
+		return list
+	}
+	return append(list, fmt.Sprintf("  %s, ε = %g, %s: worse by %.4f ± %.4f\n", o.set.Name, o.epsilon, o.method, c.loss, c.error))
 }
 
 // worse reports whether the constant is better beyond two standard errors; a single seed
@@ -120,11 +141,11 @@ func (c cell) String() string {
 	return text
 }
 
-// mean is the mean score of a model without privacy.
-func (o *options) mean(set task.Set, s *store, method string) string {
+// mean is the mean score of a model to compare with.
+func (o *options) mean(set task.Set, s *store, method string, epsilon float64) string {
 	var values []float64
 	for seed := range o.seeds {
-		if m, ok := s.scores[key{set.Name, o.rows, method, 0, seed + 1}]; ok {
+		if m, ok := s.scores[key{set.Name, o.rows, method, epsilon, seed + 1}]; ok {
 			values = append(values, m.Value)
 		}
 	}

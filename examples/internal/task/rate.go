@@ -12,14 +12,19 @@ import (
 
 // byRow returns the loss and the labels to fit a table's rows by, with their exposures and weights.
 func byRow(t *table.Table, loss losses.Loss) (losses.Loss, []float64) {
+	return byRowOf(t, loss, t.Labels())
+}
+
+// byRowOf is byRow for other labels of a table's rows.
+func byRowOf(t *table.Table, loss losses.Loss, labels []float64) (losses.Loss, []float64) {
 	if t.Exposure() == nil && t.Weights() == nil {
-		return loss, t.Labels()
+		return loss, labels
 	}
 	var offsets []float64
 	if t.Exposure() != nil {
 		offsets = t.LogExposure()
 	}
-	return baseline.ByRow(loss, t.Labels(), offsets, weights(t))
+	return baseline.ByRow(loss, labels, offsets, weights(t))
 }
 
 // weights are a table's, over their mean, so that a fit's ridge is as small beside them as it is beside rows without weights; nil, so that rows

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
@@ -153,15 +154,70 @@ func (t *Trial) Score(model *dpglm.Model) ([]metrics.Metric, error) {
 	return t.of(z.RawMatrix().Data), nil
 }
 
-// of are the metrics of scores of the rows that were held out, at an exposure of 1.
-func (t *Trial) of(z []float64) []metrics.Metric {
+// Centred is Score of a model whose scores are all moved by one number, so that it predicts for the rows that were held out, on average,
+// what the best constant of the training labels predicts: it tells what a model's slopes are worse or better than no slopes, whatever the noise in
+// its intercept. There are no such scores of labels with levels.
+func (t *Trial) Centred(model *dpglm.Model) ([]metrics.Metric, error) {
+	if t.levels != nil {
+		return nil, nil
+	}
+	z, err := model.Scores(t.test.Matrix())
+	if err != nil {
+		return nil, err
+	}
+	return t.centred(z.RawMatrix().Data), nil
+}
+
+// centred is Centred of scores.
+func (t *Trial) centred(z []float64) []metrics.Metric {
+	link := losses.LinkOf(t.loss)
+	moved := func(by float64) []float64 {
+		list := slices.Clone(z)
+		floats.AddConst(by, list)
+		return list
+	}
+	sum := func(z []float64) (all float64) {
+		for _, v := range t.held(z) {
+			all += link.Mean(v)
+		}
+		return all
+	}
+	want, ends := sum(t.constant()), [2]float64{-1, 1}
+	for k := range ends {
+		for range doublings {
+			if (sum(moved(ends[k])) < want) == (k == 0) {
+				break
+			}
+			ends[k] *= 2
+		}
+	}
+	for range doublings {
+		if middle := (ends[0] + ends[1]) / 2; sum(moved(middle)) < want {
+			ends[0] = middle
+		} else {
+			ends[1] = middle
+		}
+	}
+	return t.of(moved(ends[1]))
+}
+
+// doublings of 1 reach any score that Centred needs, and as many halvings then find it.
+const doublings = 60
+
+// held are scores at each row's own exposure, or within the range of labels, in z.
+func (t *Trial) held(z []float64) []float64 {
 	if t.test.Exposure() != nil {
 		floats.Add(z, t.test.LogExposure())
 	}
 	if label := t.test.Label(); label.Kind == table.Numeric && t.loss.Labels() == losses.Real {
 		metrics.Hold(z, label.Range)
 	}
-	m := metrics.Of(t.loss, z, t.Held)
+	return z
+}
+
+// of are the metrics of scores of the rows that were held out, at an exposure of 1.
+func (t *Trial) of(z []float64) []metrics.Metric {
+	m := metrics.Of(t.loss, t.held(z), t.Held)
 	for i := range m {
 		if at := t.test.Exposure(); at != nil && m[i].Name == "deviance_explained" { // against one rate for all
 			m[i].Value = 1 - metrics.Value(m, "deviance")/metrics.Deviance(oneRate(t.Held, at), t.Held)
@@ -203,8 +259,63 @@ func (t *Trial) Constant() []metrics.Metric {
 	if t.levels != nil {
 		return t.constantLevels()
 	}
+	return t.of(t.constant())
+}
+
+// constant are the scores of that model.
+func (t *Trial) constant() []float64 {
 	loss, labels := byRow(t.train, t.loss)
-	return t.of(slices.Repeat([]float64{baseline.Constant(labels, loss)}, len(t.Held)))
+	return slices.Repeat([]float64{baseline.Constant(labels, loss)}, len(t.Held))
+}
+
+// PrivateConstant scores what the best constant is on average if no more than the labels' mean is known, by the Gaussian mechanism with
+// the whole of a budget: mu is that of Gaussian DP, and another row moves the mean by the width of the labels' range over their number.
+// It is what any method that learns nothing else must lose; nothing is released. There are no such scores of labels with levels.
+func (t *Trial) PrivateConstant(mu float64) []metrics.Metric {
+	if t.levels != nil {
+		return nil
+	}
+	var all []metrics.Metric
+	for k := range constants {
+		z := distuv.UnitNormal.Quantile((float64(k) + .5) / constants)
+		loss, labels := byRowOf(t.train, t.loss, t.moved(z/mu))
+		scores := t.of(slices.Repeat([]float64{baseline.Constant(labels, loss)}, len(t.Held)))
+		if all == nil {
+			all = scores
+			for i := range all {
+				all[i].Value /= constants
+			}
+			continue
+		}
+		for i := range all {
+			all[i].Value += scores[i].Value / constants
+		}
+	}
+	return all
+}
+
+// constants are how many equally likely ones PrivateConstant tries.
+const constants = 32
+
+// moved are the training labels with another sum: that of so many rows more at the end of their range. A count, and either class, is had at least once.
+func (t *Trial) moved(rows float64) []float64 {
+	y := slices.Clone(t.train.Labels())
+	n, sum := float64(len(y)), floats.Sum(y)
+	ends := t.train.Label().Range
+	more := rows * (ends[1] - ends[0])
+	switch t.loss.Labels() {
+	case losses.Binary:
+		ones := int(math.Round(max(1, min(sum+rows, n-1))))
+		clear(y)
+		for i := range ones {
+			y[i] = 1
+		}
+	case losses.Count:
+		floats.Scale(max(1, sum+more)/sum, y)
+	default:
+		floats.AddConst(more/n, y)
+	}
+	return y
 }
 
 // rowsOf are a table's rows for package baseline.

@@ -216,3 +216,34 @@ func TestNonPrivateFitsOfNoWeight(t *testing.T) {
 		}
 	}
 }
+
+// The constant of a private mean loses, by the squared loss, the variance of that mean; and a model whose intercept is off by anything scores, centred, as the
+// constant where it has no slopes.
+func TestPrivateConstantAndCentred(t *testing.T) {
+	s, _, err := source(t, `"kind": "numeric", "range": [0, 64]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial, err := s.Trial(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mu = 10.0 // 64 / (6 · 10) of noise
+	square := func(m []metrics.Metric) float64 { return math.Pow(metrics.Value(m, "rmse"), 2) }
+	bias := metrics.Value(trial.Constant(), "mean_error")
+	if got, want := metrics.Value(trial.PrivateConstant(mu), "mean_error"), bias; math.Abs(got-want) > 1e-9 {
+		t.Errorf("a private mean errs by %g on average, the mean by %g", got, want)
+	}
+	wide := trial.moved(1 / mu)
+	if got, want := stat.Mean(wide, nil)-stat.Mean(trial.train.Labels(), nil), 64.0/(6*mu); math.Abs(got-want) > 1e-9 {
+		t.Errorf("one standard deviation of noise is %g, want %g", got, want)
+	}
+	for _, intercept := range []float64{-40, 3, 200} {
+		if m := trial.centred([]float64{intercept, intercept}); math.Abs(square(m)-square(trial.Constant())) > 1e-6 {
+			t.Errorf("intercept %g: %v; the constant %v", intercept, m, trial.Constant())
+		}
+	}
+	if slopes := trial.centred([]float64{trial.Held[0] - 30, trial.Held[1] - 30}); math.Abs(square(slopes)-bias*bias) > 1e-6 {
+		t.Errorf("slopes that tell all: %v, and are off by %g", slopes, bias)
+	}
+}
