@@ -201,7 +201,52 @@ func runs(t *testing.T) (all, declared map[string][]float64) {
 		all["Evaluate, "+name] = found(t, e, err)
 	}
 	o.learners(t, all)
+	o.labelsAlone(t, all)
 	return all, o.declared
+}
+
+// labelsAlone adds what is found where labels alone are private: from nothing and from a public model, of little and of much noise.
+func (o *rowsOf) labelsAlone(t *testing.T, all map[string][]float64) {
+	t.Helper()
+	add := func(name string, d *dpglm.Dataset, p dpglm.Problem, mu float64) {
+		run := fmt.Sprintf("labels alone, %s, μ = %g", name, mu)
+		switch {
+		case p.Classes == 0:
+			f, err := dpglm.Infer(ctx, d, p, dpglm.GDP(mu).LabelsOnly(), dpglm.InferConfig{}, o.listening("Infer, "+run, 3))
+			all["Infer, "+run] = inferred(t, f, err)
+		case p.Prior == nil:
+			f, err := dpglm.InferClasses(ctx, d, p, dpglm.GDP(mu).LabelsOnly(), dpglm.InferConfig{}, o.listening("InferClasses, "+run, 3))
+			all["InferClasses, "+run] = found(t, f, err)
+		}
+		m, err := dpglm.Auto(ctx, d, p, dpglm.GDP(mu).LabelsOnly(), o.listening("Auto, "+run, 3))
+		all["Auto, "+run] = found(t, m, err)
+	}
+	for name, p := range map[string]dpglm.Problem{
+		"logistic": {Loss: losses.Logistic{}}, "squared": {Loss: losses.Squared{}}, "three classes": {Loss: losses.Logistic{}, Classes: 3},
+	} {
+		y := o.labels(p.Loss)
+		if p.Classes > 0 {
+			y = o.labels(losses.Ordinal{})
+		}
+		for _, kind := range []string{"rows", "no intercept", "offsets"} {
+			if kind == "offsets" && p.Classes > 0 {
+				continue
+			}
+			for _, mu := range []float64{0.3, 8} {
+				add(name+", "+kind, o.dataset(t, y, kind), p, mu)
+			}
+		}
+		prior, err := dpglm.Auto(ctx, o.dataset(t, y, "rows"), p, dpglm.GDP(0.5), given.Seeded(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Prior = prior
+		add(name+", a prior", o.dataset(t, y, "rows"), p, 0.3)
+		if p.Classes == 0 && p.Loss.Labels() == losses.Real {
+			p.Prior = nil
+			add(name+", wide labels", o.dataset(t, y, "wide labels"), p, 1)
+		}
+	}
 }
 
 func budget(kind string, mu float64) dpglm.Budget {
@@ -218,9 +263,6 @@ func (o *rowsOf) learners(t *testing.T, all map[string][]float64) {
 	for _, l := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
 		y := o.labels(l)
 		for _, kind := range kinds {
-			if kind == "offsets" {
-				continue
-			}
 			for name, learner := range map[string]dpglm.Learner{
 				"StandardisedGD": dpglm.StandardisedGDConfig{}, "NoisyGD": steps, "FrankWolfe": dpglm.FrankWolfeConfig{Steps: 4},
 				"OutputPerturbation": dpglm.OutputPerturbationConfig{}, "ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{},
