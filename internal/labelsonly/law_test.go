@@ -19,32 +19,49 @@ import (
 // begun is a fit of classes to made-up rows, and the rows.
 func begun(t *testing.T) (*fit, *mat.Dense) {
 	t.Helper()
-	const n, d = 60, 3
+	f, x, _ := drawn(t, estimate.Problem{Loss: losses.Logistic{}, Asked: losses.Logistic{}, Mu: 100}, func(r *rand.Rand) float64 { return float64(r.IntN(2)) })
+	return f, x
+}
+
+// drawn is a fit to made-up rows with labels as they are drawn, the rows, and what it releases.
+func drawn(t *testing.T, p estimate.Problem, label func(r *rand.Rand) float64) (*fit, *mat.Dense, *kept) {
+	t.Helper()
+	const n, d, bound = 60, 3, 30
 	r := rand.New(rand.NewPCG(8, 1))
 	x, y := mat.NewDense(n, d, nil), make([]float64, n)
 	for i := range n {
 		for j := range d {
 			x.Set(i, j, float64(j+1)*r.NormFloat64()+0.5)
 		}
-		y[i] = float64(r.IntN(2))
+		y[i] = label(r)
 	}
-	data, err := curator.Open(x, y, curator.NewIdentity(d, 30, true), 0, 1)
+	p.Facts, p.Fraction = estimate.Facts{Rows: n, Dim: d + 1, Intercept: true, LabelBound: bound}, 1
+	data, err := curator.Open(x, y, curator.NewIdentity(d, bound, true), 0, p.Facts.LabelBound)
 	if err != nil {
 		t.Fatal(err)
 	}
-	schedule, err := release.Pool("labels", 100, 8, 64)
+	var classes *curator.Classes
+	if p.Classes > 0 {
+		if classes, err = data.Classes(t.Context(), p.Classes); err != nil {
+			t.Fatal(err)
+		}
+		data = data.Against(0)
+	}
+	schedule, err := release.Pool("labels", p.Mu, 8, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := estimate.Problem{Facts: estimate.Facts{Rows: n, Dim: d + 1, Intercept: true, LabelBound: 1}, Loss: losses.Logistic{}, Asked: losses.Logistic{}, Mu: 100, Fraction: 1}
+	allow, k := schedule.Allow(data.Rows(), mechanisms.NewSeededSource(1)), new(kept)
+	if err := allow.Keep(k, "a fit", true); err != nil {
+		t.Fatal(err)
+	}
 	f, constant, err := begin(p, estimate.Task{
-		Ctx: t.Context(), Data: data, Under: data.Under, Progress: func(int, int) {}, Levels: func() [][]int { return nil },
-		Allow: schedule.Allow(data.Rows(), mechanisms.NewSeededSource(1)),
-	}, nil, aim{least: half})
+		Ctx: t.Context(), Data: data, Under: data.Under, Progress: func(int, int) {}, Levels: func() [][]int { return nil }, Allow: allow,
+	}, classes, aim{least: half})
 	if err != nil || constant != nil {
 		t.Fatal(constant, err)
 	}
-	return f, x
+	return f, x, k
 }
 
 // What probabilities rise by is the mean of p(1 − p) over the rows, its error that of so many rows, and its derivatives those of a law's coordinates,

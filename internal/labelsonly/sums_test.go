@@ -1,0 +1,274 @@
+package labelsonly
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// kept is a journal of what is released.
+type kept [][]byte
+
+func (*kept) Records() ([][]byte, error) { return nil, nil }
+
+func (k *kept) Append(record []byte) error {
+	*k = append(*k, slices.Clone(record))
+	return nil
+}
+
+// release is the k-th one before the last: its numbers, μ, and the noise in them, its sensitivity over that.
+func (k *kept) release(t *testing.T, before int) (numbers []float64, mu, noise float64) {
+	t.Helper()
+	head, digits, _ := strings.Cut(string((*k)[len(*k)-1-before]), "|")
+	bits := func(text string) float64 {
+		var of uint64
+		if _, err := fmt.Sscanf(text, "%16x", &of); err != nil {
+			t.Fatal(err)
+		}
+		return math.Float64frombits(of)
+	}
+	for ; digits != ""; digits = digits[16:] {
+		numbers = append(numbers, bits(digits))
+	}
+	declared := strings.Fields(head)[2:]
+	mu = bits(declared[1])
+	return numbers, mu, bits(declared[0]) / mu
+}
+
+// alikeTo reports whether two numbers are the same but for rounding, which sensitivities allow for, too.
+func alikeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
+
+func reals(mu float64) estimate.Problem {
+	return estimate.Problem{Loss: losses.Squared{}, Asked: losses.Squared{}, Mu: mu}
+}
+
+// heavy are labels of which one in eight is far out.
+func heavy(r *rand.Rand) float64 {
+	y := r.NormFloat64()
+	if r.IntN(8) == 0 {
+		y *= 15
+	}
+	return y
+}
+
+// A sum of residuals is told from what is released: the histogram has its part of the share, and says where residuals are held and what part of rows that loses; what is
+// left of the sum at a point is multiplied by as much as was lost, and so is its noise, which is the sensitivity over μ.
+func TestResidualsByDefinition(t *testing.T) {
+	lost := false
+	for _, mu := range []float64{6, 14, 20, 1000} {
+		x, _, k := drawn(t, reals(mu), heavy)
+		const share = 0.4
+		at := []float64{0.5, -0.3, 0.2, 0.4}
+		o, err := x.residuals(at, share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, err := x.space.mean(x.family, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, first, spread := k.release(t, 1)
+		sum, second, noise := k.release(t, 0)
+		if of := tuning.ResidualsShare * share; !alikeTo(first, mu*math.Sqrt(of)) || !alikeTo(second, mu*math.Sqrt(share-of)) {
+			t.Errorf("μ = %g: releases of μ = %g and %g", mu, first, second)
+		}
+		h := histogram.NewTails(histogram.Geometric(2*x.run.Problem.Facts.LabelBound, math.Sqrt2, tuning.NormEdges), counts, spread, x.run.N)
+		m, err := x.space.round(x.space.cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit, cutOff := x.heldTo(h, m, share*(1-tuning.ResidualsShare))
+		part := math.Min(math.Max(h.Over(limit), 0)/x.run.N, half)
+		lost = lost || part > 0.01 && cutOff > 0
+		if !alikeTo(o.noise, noise/(1-part)) || !alikeTo(x.lost, part) || !alikeTo(x.cutOff, cutOff/(1-part)) || x.limit != limit {
+			t.Errorf("μ = %g: the noise %g, want %g; %g rows lost, want %g; %g cut off, want %g", mu, o.noise, noise/(1-part), x.lost, part, x.cutOff, cutOff/(1-part))
+		}
+		for j, v := range sum {
+			if want := there[j] - v/(1-part); !alikeTo(o.sum[j], want) {
+				t.Errorf("μ = %g: sum %d is %g, want %g", mu, j, o.sum[j], want)
+			}
+		}
+	}
+	if !lost {
+		t.Error("nothing is cut off")
+	}
+}
+
+// Residuals are held where the noise's square, in each coordinate, and that of a part of what is cut off are least together: of two limits the lower one where
+// rows above it are few enough.
+func TestLimitOfResiduals(t *testing.T) {
+	x, _, _ := drawn(t, reals(1), heavy)
+	const share, high, low = 0.5, 4.0, 2.0
+	m, err := x.space.round(x.space.cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise := 2 * x.space.cut / x.mu(share)
+	rows := math.Sqrt(noise*noise*4*(high*high-low*low)/(mat.Trace(m.twice)/x.space.n)) / (tuning.CutPart * (high - low))
+	for times, want := range map[float64]float64{0.99: low, 1.01: high} {
+		counts := []float64{0, rows * times, 0}
+		h := histogram.NewTails([]float64{high, low}, counts, 0, x.run.N)
+		if limit, cutOff := x.heldTo(h, m, share); limit != want || want == low && !alikeTo(cutOff, rows*times*(high-low)) || want == high && cutOff != 0 {
+			t.Errorf("%g rows above %g: the limit %g, %g cut off", rows*times, low, limit, cutOff)
+		}
+	}
+}
+
+// Two sums, each with its share, count by one over their noise's square, as if they were one of less noise; the second is of what the first one's estimate leaves.
+func TestTwoSumsByDefinition(t *testing.T) {
+	parts, _, _ := drawn(t, reals(20), heavy)
+	whole, _, _ := drawn(t, reals(20), heavy)
+	solve := func(o observation, at []float64) *state {
+		s, err := parts.space.solve(parts.family, o, parts.belief(parts.start()), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	total, at := parts.run.Pool.Left, parts.start()
+	one, err := parts.residuals(at, tuning.FirstLabels*total)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.unit = math.Sqrt(one.scale)
+	first := solve(one, at)
+	two, err := parts.residuals(first.theta, (1-tuning.FirstLabels)*total)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, w := 1/(one.noise*one.noise), 1/(two.noise*two.noise)
+	all := observation{sum: make([]float64, len(one.sum)), noise: 1 / math.Sqrt(v+w), scale: two.scale, unit: one.unit}
+	floats.AddScaled(all.sum, v/(v+w), one.sum)
+	floats.AddScaled(all.sum, w/(v+w), two.sum)
+	last := solve(all, first.theta)
+	s, o, err := whole.inTwo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !floats.EqualApprox(o.sum, all.sum, 1e-9) || !alikeTo(o.noise, all.noise) || !alikeTo(o.scale, all.scale) || !alikeTo(o.unit, all.unit) || !floats.EqualApprox(s.theta, last.theta, 1e-9) {
+		t.Errorf("%+v, at %v; want %+v, at %v", o, s.theta, all, last.theta)
+	}
+	if left := whole.run.Pool.Left; math.Abs(left) > 1e-12 {
+		t.Errorf("%g of μ² is left", left)
+	}
+}
+
+// What estimates take for noise in a sum is its sensitivity over μ, of two classes and of several.
+func TestNoiseOfClassesByDefinition(t *testing.T) {
+	for _, classes := range []int{0, 3} {
+		x, _, k := drawn(t, estimate.Problem{Loss: losses.Logistic{}, Asked: losses.Logistic{}, Mu: 3, Classes: classes}, func(r *rand.Rand) float64 { return float64(r.IntN(max(2, classes))) })
+		find := x.estimate
+		if classes > 0 {
+			find = x.ofClasses
+		}
+		_, o, err := find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, noise := k.release(t, 0); !alikeTo(o.noise, noise) {
+			t.Errorf("%d classes: the noise %g, want %g", classes, o.noise, noise)
+		}
+	}
+}
+
+// What was cut off may lie along any direction by a part, and along the constant all of it.
+func TestCutOffByDefinition(t *testing.T) {
+	x, _, _ := drawn(t, reals(20), heavy)
+	x.cutOff = 7
+	m, err := x.space.round(x.space.cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := mat.NewSymDense(4, nil)
+	if err := x.addCutOff(to); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		for j := range 4 {
+			part := tuning.CutPart
+			if i == 3 && j == 3 {
+				part = 1
+			}
+			if want := part * part * 49 / x.space.n * m.twice.At(min(i, j), max(i, j)); math.Abs(to.At(i, j)-want) > 1e-12*want+1e-12 {
+				t.Errorf("%d, %d: %g, want %g", i, j, to.At(i, j), want)
+			}
+		}
+	}
+}
+
+// What products of gradients say counts by how much of it isn't noise, its size and the rest apart: noise that has the variance ν² on the diagonal and half of that off
+// it, as packed products do, between two times W.
+func TestProductsTowardsOne(t *testing.T) {
+	const noise, n = 0.1, 3
+	w := []float64{1, 0.5, 2} // squares of what W is on its diagonal
+	var one, two, size, rest float64
+	for i, v := range w {
+		one, two = one+v, two+v*v
+		size += v * v * noise * noise / (n * n)
+		for j, u := range w {
+			if i == j {
+				rest += v * u * noise * noise
+			} else {
+				rest += v * u * noise * noise / 2
+			}
+		}
+	}
+	seen := mat.NewSymDense(n, []float64{1.9, 0.2, 0.1, 0.2, 1.3, -0.1, 0.1, -0.1, 1})
+	got, ok := towardsOne(seen, noise, one, two)
+	if !ok {
+		t.Fatal("numbers don't hold it")
+	}
+	mean := mat.Trace(seen) / n
+	var square float64
+	for i := range n {
+		for j := range n {
+			v := seen.At(i, j)
+			if i == j {
+				v -= mean
+			}
+			square += v * v
+		}
+	}
+	about := 1 + (mean-1)*(1-size/((mean-1)*(mean-1)))
+	for i := range n {
+		for j := range n {
+			want := seen.At(i, j) * (1 - rest/square)
+			if i == j {
+				want = about + (seen.At(i, j)-mean)*(1-rest/square)
+			}
+			if math.Abs(got.At(i, j)-want) > 1e-12 {
+				t.Errorf("%d, %d: %g, want %g", i, j, got.At(i, j), want)
+			}
+		}
+	}
+}
+
+// Of a public model along what no row varies a part is left: none of one that labels turn around, and no more than all.
+func TestRestOfPublicModel(t *testing.T) {
+	x, _, _ := drawn(t, reals(20), heavy)
+	theta := []float64{0.5, -0.3, 0.2, 0.4}
+	without := x.weights(theta, 1, 0)
+	x.public.rest = [][]float64{{0.1, -0.2, 0.3}}
+	for times, want := range map[float64]float64{-1: 0, 0.5: 0.5, 2: 1} {
+		w := x.weights(theta, times, 0)
+		for j, rest := range x.public.rest[0] {
+			if math.Abs(w[j]-without[j]-want*rest) > 1e-12 {
+				t.Errorf("%g times: weight %d is %g, without the model %g", times, j, w[j], without[j])
+			}
+		}
+		if off := w[3] - without[3] + want*floats.Dot(x.public.rest[0], x.space.centre); math.Abs(off) > 1e-12 {
+			t.Errorf("%g times: the intercept is %g off", times, off)
+		}
+	}
+}
