@@ -122,6 +122,32 @@ func TestPartiesFit(t *testing.T) {
 	}
 }
 
+// Without a radius parties are asked for sums of gradients alone: neither for their labels' mean, in whose place steps begin at 0, nor of
+// real labels for the mean of predictions.
+func TestPartiesAreAskedForStepsAlone(t *testing.T) {
+	x, y := given.Separable(900, 4, 1)
+	var found [2][]float64
+	for k, cuts := range [][]int{nil, {1, 700}} {
+		parties, rows := given.Shared(t, x, y, cuts...)
+		var sums [][]uint64
+		d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 4}, dpglm.Bounds{Feature: 1, Label: 1, Intercept: true},
+			recording{&given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2))}, &sums})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, given.Seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found[k] = m.Weights()[0]; len(sums) != 5 { // of intake, at the start, and of the steps
+			t.Errorf("%d sums", len(sums))
+		}
+	}
+	if !slices.Equal(found[0], found[1]) {
+		t.Errorf("%v of one party, %v of three", found[0], found[1])
+	}
+}
+
 // A sum is refused unless as many answers to this question were added, modulo this power of two,
 // as there are parties, over as many rows, and unless the masks add up to 0.
 func TestPartiesRefuse(t *testing.T) {
