@@ -67,3 +67,19 @@ func TestHiddenTailsWiden(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// What lies beyond the cells counts by the law that is seen: of an exponential law, of which cells reach as far as its mean, mean, mean square and variance are those of
+// the whole law.
+func TestSumsOfWhatLiesBeyond(t *testing.T) {
+	g := histogram.Grid{High: 1, Step: 0.01, Cells: 101, Shifts: 1, Least: 0, Most: 60}
+	counts, exceed := make([]float64, g.Cells+2), func(v float64) float64 { return 1e6 * math.Exp(-math.Max(0, v)) }
+	last := 0.0
+	for k, edge := range g.Edges(0) {
+		counts[k], last = exceed(edge)-last, exceed(edge)
+	}
+	c := counted{of: &sampled{spreads: []float64{1, 1}}, errors: g, labels: g}
+	s := c.sums([][]float64{counts, counts}, false)
+	if math.Abs(s.mean-1) > 0.01 || math.Abs(s.root-math.Sqrt2) > 0.01 || math.Abs(s.square-2) > 0.03 || math.Abs(s.variance-1) > 0.02 {
+		t.Errorf("%+v, want a mean of 1, a mean square of 2 and a variance of 1", s)
+	}
+}
