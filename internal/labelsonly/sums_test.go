@@ -106,21 +106,29 @@ func TestResidualsByDefinition(t *testing.T) {
 }
 
 // Residuals are held where the noise's square, in each coordinate, and that of a part of what is cut off are least together: of two limits the lower one where
-// rows above it are few enough.
+// rows above it are few enough, or where noise may be all that they are, if they aren't half of the rows.
 func TestLimitOfResiduals(t *testing.T) {
-	x, _, _ := drawn(t, reals(1), heavy)
-	const share, high, low = 0.5, 4.0, 2.0
+	const share, high, low, sure = 0.5, 4.0, 2.0, tuning.TailSurely * math.Sqrt2 // of two counts
+	x, _, _ := drawn(t, reals(100), heavy)
 	m, err := x.space.round(x.space.cut)
 	if err != nil {
 		t.Fatal(err)
 	}
 	noise := 2 * x.space.cut / x.mu(share)
 	rows := math.Sqrt(noise*noise*4*(high*high-low*low)/(mat.Trace(m.twice)/x.space.n)) / (tuning.CutPart * (high - low))
-	for times, want := range map[float64]float64{0.99: low, 1.01: high} {
-		counts := []float64{0, rows * times, 0}
-		h := histogram.NewTails([]float64{high, low}, counts, 0, x.run.N)
-		if limit, cutOff := x.heldTo(h, m, share); limit != want || want == low && !alikeTo(cutOff, rows*times*(high-low)) || want == high && cutOff != 0 {
-			t.Errorf("%g rows above %g: the limit %g, %g cut off", rows*times, low, limit, cutOff)
+	if rows > sure {
+		t.Fatalf("%g rows aren't few", rows)
+	}
+	for _, c := range []struct{ noise, rows float64 }{{0, rows}, {1, sure}, {x.run.N, x.run.N / 2}} {
+		for times, want := range map[float64]float64{0.99: low, 1.01: high} {
+			h := histogram.NewTails([]float64{high, low}, []float64{0, c.rows * times, 0}, c.noise, x.run.N)
+			cut := 0.0
+			if want == low && c.noise == 0 {
+				cut = c.rows * times * (high - low)
+			}
+			if limit, cutOff := x.heldTo(h, m, share); limit != want || math.Abs(cutOff-cut) > 1e-9 {
+				t.Errorf("%g rows above %g, noise of %g: the limit %g, %g cut off", c.rows*times, low, c.noise, limit, cutOff)
+			}
 		}
 	}
 }
