@@ -115,8 +115,22 @@ func runs() map[string]run {
 			return given.Failure(p.Answer(ctx, []float64{0.5, 0, 0}))
 		}
 	}
+	labelsAlone(all, classes)
 	evaluated(all, classes)
 	return all
+}
+
+// labelsAlone adds what releases where labels alone are private.
+func labelsAlone(all map[string]run, classes dpglm.Problem) {
+	b := dpglm.GDP(5).LabelsOnly()
+	for _, l := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
+		all["Infer, labels alone, "+l.Name()] = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) error {
+			return given.Failure(dpglm.Infer(ctx, d, dpglm.Problem{Loss: l}, b, dpglm.InferConfig{}, env))
+		}
+	}
+	all["InferClasses, labels alone"] = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) error {
+		return given.Failure(dpglm.InferClasses(ctx, d, classes, b, dpglm.InferConfig{}, env))
+	}
 }
 
 // evaluated adds evaluations, of models that were trained beside.
@@ -186,11 +200,17 @@ func spread(total, most int64) (list []int64) {
 	return list
 }
 
+// thorough says of which runs all looks are tried, on rows of one form.
+func thorough(name string) bool {
+	return strings.Contains(name, "hardly any noise") || strings.Contains(name, "labels alone")
+}
+
 // tries has a run of which each of some looks fails, and one of which each of some records does.
 func tries(t *testing.T, name string, d *dpglm.Dataset, do run) (tried bool) {
 	t.Helper()
 	const most = 5 // looks that are tried
-	if thorough := strings.Contains(name, "hardly any noise"); thorough && !strings.HasPrefix(name, "dense, ") {
+	whole := thorough(name)
+	if whole && !strings.HasPrefix(name, "dense, ") {
 		return false
 	}
 	env := func(j dpglm.Journal) *dpglm.Env {
@@ -213,7 +233,7 @@ func tries(t *testing.T, name string, d *dpglm.Dataset, do run) (tried bool) {
 	}
 	looks := c.looks.Load()
 	tries := int64(most)
-	if strings.HasPrefix(name, "dense, Infer, hardly") { // all of them
+	if whole {
 		tries = looks
 	}
 	for _, at := range spread(looks, tries) {
@@ -241,7 +261,7 @@ func TestOneFailureIsAnError(t *testing.T) {
 	tried, all := 0, runs()
 	for form, d := range datasets(t) {
 		for name, do := range all {
-			if sample.One(2, form, name) && tries(t, form+", "+name, d, do) {
+			if (thorough(name) || sample.One(2, form, name)) && tries(t, form+", "+name, d, do) {
 				tried++
 			}
 		}
