@@ -267,7 +267,8 @@ func (o *rowsOf) learners(t *testing.T, all map[string][]float64) {
 				"StandardisedGD": dpglm.StandardisedGDConfig{}, "NoisyGD": steps, "FrankWolfe": dpglm.FrankWolfeConfig{Steps: 4},
 				"OutputPerturbation": dpglm.OutputPerturbationConfig{}, "ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{},
 				"JL": dpglm.JLConfig{Learner: steps, K: 2}, "Boost": dpglm.BoostConfig{Learner: steps, Chunks: 2},
-				"GridSearch": dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: steps}, {Learner: dpglm.NoisyGDConfig{Steps: 3}, Radius: 2}}},
+				"GridSearch":         dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: steps}, {Learner: dpglm.NoisyGDConfig{Steps: 3}, Radius: 2}}},
+				"GridSearch, around": dpglm.GridSearchConfig{Learner: steps},
 			} {
 				d, run := o.dataset(t, y, kind), fmt.Sprintf("%s, %s, %s", name, l.Name(), kind)
 				plan, err := learner.Plan(d.Shape(), dpglm.Problem{Loss: l}, budget(kind, 2))
