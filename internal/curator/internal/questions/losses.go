@@ -140,10 +140,7 @@ func (q Summed) adding(s *Sums) func(i int, y float64, sum []float64) {
 		}
 		above := y - q.Low
 		for j, width := range q.Steps {
-			t := 0.5
-			if width > 0 {
-				t = min(max(above/width, 0), 1)
-			}
+			t := min(max(above/width, 0), 1)
 			above -= width
 			if j == 0 && q.Ends {
 				sum[0] += float64(share * (1 - t))
