@@ -131,6 +131,18 @@ func TestObjectiveCertificate(t *testing.T) {
 	}
 }
 
+// A loss that is continued linearly may fall as fast as a row's gradient is held to, and no faster: where that is far less than its slope the bound on
+// minimisers' norms goes by it.
+func TestWeightBoundGoesByTheClip(t *testing.T) {
+	const n, lambda = 100, 1e-9
+	loss := losses.Extended{Inner: losses.Poisson{}, Limit: 1}
+	for _, clip := range []float64{0.01, 0.02} {
+		if bound, want := WeightBound(loss, 50, 0, n, 3, clip, lambda, 0), 1.1*2*n*clip/lambda; math.Abs(bound/want-1) > 0.01 {
+			t.Errorf("clip %g: %g, want about %g", clip, bound, want)
+		}
+	}
+}
+
 // No minimiser lies beyond the bound on its norm, where a row's gradient and b draw
 // it as far as they can: rows are all alike, in one dimension.
 func TestWeightBoundHoldsMinimisers(t *testing.T) {

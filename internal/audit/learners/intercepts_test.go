@@ -157,7 +157,7 @@ func TestMeansAreHeldWhereMostLabelsAreZero(t *testing.T) {
 // The mean of predictions is released for losses that are lowest at the mean of numbers, and where a model is chosen only if both means have the budget
 // that they ask for; and planned passes are with it.
 func TestWhoReleasesTheMeanOfPredictions(t *testing.T) {
-	s := dpglm.Shape{Rows: 4000, Dim: 4, FeatureBound: 1, LabelBound: 20, Intercept: true}
+	plain := dpglm.Shape{Rows: 4000, Dim: 4, FeatureBound: 1, LabelBound: 20, Intercept: true}
 	steps, squared := dpglm.NoisyGDConfig{Steps: 3}, losses.Loss(losses.Squared{})
 	noClip := steps
 	noClip.Clip = dpglm.NoClip
@@ -171,6 +171,7 @@ func TestWhoReleasesTheMeanOfPredictions(t *testing.T) {
 	}{
 		"steps":                 {steps, squared, dpglm.GDP(2), true, 6},
 		"steps, little budget":  {steps, squared, dpglm.GDP(0.01), true, 6},
+		"steps, weights":        {steps, squared, dpglm.GDP(2), true, 7},
 		"steps, counts":         {steps, losses.Poisson{}, dpglm.GDP(2), false, 5},
 		"steps, quantiles":      {steps, losses.Quantile{Tau: 0.9}, dpglm.GDP(2), false, 5},
 		"steps, no clip":        {noClip, squared, dpglm.GDP(2), false, 0},
@@ -184,6 +185,8 @@ func TestWhoReleasesTheMeanOfPredictions(t *testing.T) {
 		"boost":                 {boost, squared, dpglm.GDP(2), true, 0},
 		"boost, little budget":  {boost, squared, dpglm.GDP(0.05), false, 0},
 	} {
+		s := plain
+		s.Weighted = strings.HasSuffix(name, ", weights") // of which the sum is released, too
 		plan, err := c.learner.Plan(s, dpglm.Problem{Loss: c.loss}, c.budget)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
