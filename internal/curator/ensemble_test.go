@@ -61,6 +61,32 @@ func TestEnsembleOfParts(t *testing.T) {
 	}
 }
 
+// Where each row of a person counts a model is that of rows: the minimiser of these as if each were a person's only one, with λ for as many persons with the most rows that
+// one may have.
+func TestEnsembleOfPersonsRows(t *testing.T) {
+	const n, persons, most, lambda = 60, 20, 6, 0.3
+	r := rand.New(rand.NewPCG(5, 6))
+	s, of := newSample(r, n, 3, losses.Binary), make([]int, n)
+	for i := range of { // ten have five rows, and ten one
+		of[i] = i / 5
+		if i >= 50 {
+			of[i] = i - 40
+		}
+	}
+	d, err := s.open(t, false).Own(Owners{Persons: of, Count: persons, Most: most, Each: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := d.Ensemble(ctx, losses.Logistic{}, 1, 1, 2, lambda, func(int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := under(t, s.open(t, false), losses.Logistic{}).Minimiser(ctx, 2, lambda*persons*most/n)
+	if err != nil || !near(e.models[0], want.w, 1e-4) {
+		t.Errorf("%v, want %v (%v)", e.models[0], want.w, err)
+	}
+}
+
 // Margins count the models above 0, against the others; means hold each model's
 // prediction to the labels' range, and not-a-number, too.
 func TestEnsembleAnswers(t *testing.T) {
