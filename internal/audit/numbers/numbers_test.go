@@ -228,7 +228,7 @@ func (o *rowsOf) labelsAlone(t *testing.T, all map[string][]float64) {
 		if p.Classes > 0 {
 			y = o.labels(losses.Ordinal{})
 		}
-		for _, kind := range []string{"rows", "no intercept", "offsets"} {
+		for _, kind := range []string{"rows", "no intercept", "weights", "offsets"} {
 			if kind == "offsets" && p.Classes > 0 {
 				continue
 			}
