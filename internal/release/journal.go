@@ -157,9 +157,9 @@ func replayed(text, of string, dim int) ([]float64, error) {
 	return values, nil
 }
 
-// divides reports whether a schedule has parts on disjoint rows.
+// divides reports whether a schedule has parts on disjoint rows: those that are woven are found by their own.
 func (s *Schedule) divides() bool {
-	if s.how == parallel || s.how == replicated || s.how == woven {
+	if s.how == parallel || s.how == replicated {
 		return true
 	}
 	for _, p := range s.parts {
