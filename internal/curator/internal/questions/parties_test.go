@@ -328,3 +328,22 @@ func TestPartiesAskWhatTextHolds(t *testing.T) {
 		}
 	}
 }
+
+// Around the ring of integers a folded number is what it is within what rows can come to, never beyond that, and moves by no more than 1 from one integer to the next, past
+// the middle and the end, too.
+func TestFoldOfEachInteger(t *testing.T) {
+	const bits = 6
+	for _, most := range []uint64{1, 4, 1 << (bits - idleBits)} {
+		last := fold(-1<<(bits-1), most, bits)
+		if first := fold(1<<(bits-1)-1, most, bits); first-last > 1 || last-first > 1 {
+			t.Errorf("%d at most: %d and %d at both ends", most, first, last)
+		}
+		for v := int64(-1 << (bits - 1)); v < 1<<(bits-1); v++ {
+			size, got := max(v, -v), fold(v, most, bits)
+			if size <= int64(most) && got != v || max(got, -got) > int64(most) || got-last > 1 || last-got > 1 {
+				t.Errorf("%d at most: %d is %d, after %d", most, v, got, last)
+			}
+			last = got
+		}
+	}
+}
