@@ -164,6 +164,9 @@ func newTask(source, files string, s table.Schema) (*task, error) {
 		if list[k], err = filepath.Abs(name); err != nil {
 			return nil, err
 		}
+		if strings.ContainsAny(list[k], "*?[,") {
+			return nil, check.Fail(check.ErrConfig, name, nil, "must have none of * ? [ and , in its path: where a worker doesn't find it, another file could be meant")
+		}
 	}
 	return &task{Files: list, Source: source, Schema: s}, nil
 }

@@ -343,6 +343,10 @@ func TestWriteRefuses(t *testing.T) {
 	times.Followup = &table.Followup{End: "until", Cuts: []float64{0, 1}}
 	noRunner, noTemp := beam.Options{Temp: temp}, o
 	noTemp.Temp = ""
+	alike := filepath.Join(t.TempDir(), "people[1].csv")
+	if err := os.WriteFile(alike, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		source, files string
 		s             table.Schema
@@ -358,6 +362,7 @@ func TestWriteRefuses(t *testing.T) {
 		"pattern":      {"csv", filepath.Join(temp, "*.csv"), s, o, "", table.ErrFile, "no such file"},
 		"no file":      {"csv", filepath.Join(temp, "x.csv"), s, o, "", fs.ErrNotExist, ""},
 		"input":        {"csv", "-", s, o, "", fs.ErrNotExist, ""},
+		"like others":  {"csv", alike, s, o, "", dpglm.ErrConfig, "must have none of"},
 		"directory":    {"csv", filepath.Dir(files), s, o, "", dpglm.ErrConfig, "must be a file"},
 		"runner":       {"csv", files, s, noRunner, "", dpglm.ErrConfig, "Options.Runner"},
 		"temp":         {"csv", files, s, noTemp, "", dpglm.ErrConfig, "Options.Temp"},
