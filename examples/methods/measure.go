@@ -99,7 +99,7 @@ func compared(ctx context.Context, k key, trial *task.Trial) ([]metrics.Metric, 
 		}
 		m := trial.PrivateConstant(mu)
 		if m == nil {
-			err = errors.New("labels have levels")
+			err = errors.New("labels have levels, or rows weights")
 		}
 		return m, err
 	}

@@ -270,9 +270,9 @@ func (t *Trial) constant() []float64 {
 
 // PrivateConstant scores what the best constant is on average if no more than the labels' mean is known, by the Gaussian mechanism with
 // the whole of a budget: mu is that of Gaussian DP, and another row moves the mean by the width of the labels' range over their number.
-// It is what any method that learns nothing else must lose; nothing is released. There are no such scores of labels with levels.
+// It is what any method that learns nothing else must lose; nothing is released. There are no such scores of labels with levels, nor where rows have weights.
 func (t *Trial) PrivateConstant(mu float64) []metrics.Metric {
-	if t.levels != nil {
+	if t.levels != nil || t.train.Weights() != nil {
 		return nil
 	}
 	var all []metrics.Metric
