@@ -61,7 +61,7 @@ func opener(name string) (Opener, error) {
 // Write is table.Write of a table in many files by workers of a Beam runner, which read them by the source of a name (see
 // [RegisterSource]), each some files: to people-00001.rows, people-00002.rows and so on for a path people.rows, which
 // [OpenRows] opens by "people-*.rows". It returns their paths. The input files are those that table.Files finds by a pattern, or a list
-// with commas; workers find them, and the path's directory, under the same paths. Each file has the rows of one input file, in the order of these;
+// with commas; workers find them, and the path's directory, under the same paths, which have none of * ? [ and a comma. Each file has the rows of one input file, in the order of these;
 // an input file without a row, or with none that fulfils the schema's conditions, has none, and a warning. So fits have the bits of all
 // input files read in that order by one process.
 //
