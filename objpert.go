@@ -170,11 +170,7 @@ func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around boo
 	beside := !b.pure && losses.LinkOf(l) != losses.Identity
 	if (b.pure && around || beside) && s.Intercept && !s.begun {
 		var err error
-		part := 1.0
-		if beside {
-			part = math.Inf(1) // λ, which grows with the noise, draws to the constant model by itself
-		}
-		if o.start, err = newStart(s, l, b, 1, s.Dim, part); err != nil {
+		if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
 			return nil, err
 		}
 		if b.pure {

@@ -41,9 +41,8 @@ const (
 	poolRoom  = 1e-9
 )
 
-// newStart plans the release before so many others, each of at most dim coordinates. What follows has a part of n·μ: as that nears what makes for no more than
-// the constant model, the mean has all of the budget but what it has at least elsewhere.
-func newStart(s Shape, l losses.Loss, b Budget, others, dim int, part float64) (*start, error) {
+// newStart plans the release before so many others, each of at most dim coordinates.
+func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error) {
 	mu, err := b.gdp()
 	if err != nil {
 		return nil, err
@@ -59,7 +58,6 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int, part float64) (
 		sums++
 	}
 	o.share, o.most = s.facts().StartShare(l, mu)
-	o.share = math.Max(o.share, math.Min(math.Pow(tuning.LeastNMu/(float64(s.Rows)*mu*part), 2), 1-tuning.StartLeastShare))
 	if b.pure {
 		epsilon, err := b.pureEpsilon()
 		if err != nil {
@@ -107,11 +105,11 @@ func (o *start) again(mean gaussian) error {
 // beside plans a release of the mean of predictions, by which the result is recalibrated, for losses of numbers that are lowest at their
 // mean: clipped gradients lead to a middle of the labels in place of it. (Of two classes the two are nearer, and noise costs more.) Both means have as much of μ²
 // as that of labels asks for, or half of the most each. Where that is less, and a model is chosen among the constant one and others, nothing is
-// planned: the choice is worth more then. Nor is it where hardly more than the constant model is to be had.
+// planned: the choice is worth more then.
 func (o *start) beside(choice bool) error {
 	_, squared := o.loss.(losses.Squared)
 	mean, of := o.mean.(gaussian)
-	if !of || !squared && losses.LinkOf(o.loss) != losses.Log || o.share > o.most || choice && o.share > o.most/2 {
+	if !of || !squared && losses.LinkOf(o.loss) != losses.Log || choice && o.share > o.most/2 {
 		return nil
 	}
 	each, all := math.Min(1, o.most/(2*o.share)), float64(o.mu*o.mu)+float64(o.rest.mu*o.rest.mu)
