@@ -178,7 +178,7 @@ func (g *noisyGD) descend(r *run, sums *curator.Sums, gradient func([]float64) (
 func (g *noisyGD) worth(r *run, witness []float64, of way) float64 {
 	n := float64(g.shape.Rows)
 	sd := g.sensitivityAt(r) / (g.witness.Mu * n) * floats.Norm(of.to, 2)
-	start := floats.Dot(witness, of.to)/n + estimate.Quantile95*sd
+	start := floats.Dot(witness, of.to)/n + float64(estimate.Quantile95*sd)
 	switch {
 	case start >= 0:
 		return 0
