@@ -49,7 +49,7 @@ type BoostConfig struct {
 // selection is ε-DP. A row lies in one chunk, so all trainings and the selection
 // compose in parallel, and each has the whole budget (the paper halves ε).
 //
-// Where no radius is given, the labels' mean is released once on all chunks but the last (as for [NoisyGD]),
+// Where no radius is given, the labels' mean is released once on all chunks but the last (as for [NoisyGD], where μ is over the root of the number of chunks),
 // and composes with each chunk's training in sequence; and so does, for the squared loss and those whose link is the
 // logarithm, the mean of what the selected model predicts for these chunks, by which its intercept is recalibrated as
 // for NoisyGD, where noise is Gaussian and both means have what they ask for.
@@ -115,7 +115,7 @@ func (x *boost) plan(chunk Shape, asked Problem, b Budget) error {
 	if asked.Radius == 0 && asked.Classes == 0 && chunk.Intercept && !chunk.begun {
 		all, begun := chunk, chunk
 		all.Rows, begun.begun = x.Chunks*chunk.Rows, true
-		if x.start, err = newStart(all, x.problem.Loss, b, 1, chunk.Dim); err != nil {
+		if x.start, err = newStart(all, x.problem.Loss, b, 1, chunk.Dim, x.Chunks); err != nil {
 			return err
 		}
 		if err := x.start.beside(true); err != nil {

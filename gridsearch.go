@@ -96,7 +96,7 @@ type GridSearchConfig struct {
 // The search splits what it is given, so that a row is trained on, selected by or evaluated
 // on, and each of the three has the whole budget.
 //
-// Where no radius is given at all, the labels' mean is released once on S₁ (as for [NoisyGD]), before the
+// Where no radius is given at all, the labels' mean is released once on S₁ (as for [NoisyGD], where μ is over the root of the number of candidates), before the
 // trainings, with which it composes in sequence. Balls are around that constant model; it is a
 // candidate, too, and its loss on S₂ is a sum with a cap like the others'. The selected model's intercept is recalibrated on S₁ as
 // [Boost]'s is, by a release in the same sequence: which model that is says the selection, of which only rows of S₂ tell anything new.
@@ -272,7 +272,7 @@ func (g *gridSearch) planAround(given GridSearchConfig, train Shape, b Budget) e
 	resolved, begun := g.GridSearchConfig, train
 	begun.begun = true
 	if !train.begun {
-		if g.start, err = newStart(train, g.problem.Loss, b.beside(), 1, train.Dim); err != nil {
+		if g.start, err = newStart(train, g.problem.Loss, b.beside(), 1, train.Dim, len(own.Candidates)); err != nil {
 			return err
 		}
 		if err := g.start.beside(true); err != nil {

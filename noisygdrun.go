@@ -42,7 +42,7 @@ func (g *noisyGD) schedule(b Budget, own bool) (*release.Schedule, error) {
 	}
 	if own && s.Intercept && !s.begun {
 		var err error
-		if g.start, err = newStart(s, g.problem.Loss, b, g.questions(), dim); err != nil {
+		if g.start, err = newStart(s, g.problem.Loss, b, g.questions(), dim, 1); err != nil {
 			return nil, err
 		}
 		if _, squared := g.ball.Loss.(losses.Squared); squared && g.Clip < NoClip {

@@ -170,7 +170,11 @@ func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around boo
 	beside := !b.pure && losses.LinkOf(l) != losses.Identity
 	if (b.pure && around || beside) && s.Intercept && !s.begun {
 		var err error
-		if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
+		models := 1
+		if beside {
+			models = 0 // λ, which grows with the noise, draws to the constant model by itself
+		}
+		if o.start, err = newStart(s, l, b, 1, s.Dim, models); err != nil {
 			return nil, err
 		}
 		if b.pure {

@@ -151,7 +151,7 @@ func (o *outputPerturbation) schedule(l losses.Loss, b Budget, own bool) (*relea
 		}
 		o.clip = practicalClip(s, Problem{Loss: l, Radius: o.radius}, mu, true)
 		if own && s.Intercept && !s.begun {
-			if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
+			if o.start, err = newStart(s, l, b, 1, s.Dim, 1); err != nil {
 				return nil, err
 			}
 			if err := o.start.beside(false); err != nil {

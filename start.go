@@ -41,8 +41,9 @@ const (
 	poolRoom  = 1e-9
 )
 
-// newStart plans the release before so many others, each of at most dim coordinates.
-func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error) {
+// newStart plans the release before so many others, each of at most dim coordinates. As n·μ nears what makes for no more than the constant model, the mean has
+// all of the budget but what it has at least elsewhere. Where one of so many models is chosen that is where each has μ over their root.
+func newStart(s Shape, l losses.Loss, b Budget, others, dim, models int) (*start, error) {
 	mu, err := b.gdp()
 	if err != nil {
 		return nil, err
@@ -58,6 +59,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		sums++
 	}
 	o.share, o.most = s.facts().StartShare(l, mu)
+	o.share = math.Max(o.share, math.Min(float64(models)*math.Pow(tuning.LeastNMu/(float64(s.Rows)*mu), 2), 1-tuning.StartLeastShare))
 	if b.pure {
 		epsilon, err := b.pureEpsilon()
 		if err != nil {
@@ -105,11 +107,11 @@ func (o *start) again(mean gaussian) error {
 // beside plans a release of the mean of predictions, by which the result is recalibrated, for losses of numbers that are lowest at their
 // mean: clipped gradients lead to a middle of the labels in place of it. (Of two classes the two are nearer, and noise costs more.) Both means have as much of μ²
 // as that of labels asks for, or half of the most each. Where that is less, and a model is chosen among the constant one and others, nothing is
-// planned: the choice is worth more then.
+// planned: the choice is worth more then. Nor is it where hardly more than the constant model is to be had.
 func (o *start) beside(choice bool) error {
 	_, squared := o.loss.(losses.Squared)
 	mean, of := o.mean.(gaussian)
-	if !of || !squared && losses.LinkOf(o.loss) != losses.Log || choice && o.share > o.most/2 {
+	if !of || !squared && losses.LinkOf(o.loss) != losses.Log || o.share > o.most || choice && o.share > o.most/2 {
 		return nil
 	}
 	each, all := math.Min(1, o.most/(2*o.share)), float64(o.mu*o.mu)+float64(o.rest.mu*o.rest.mu)

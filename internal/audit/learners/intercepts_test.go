@@ -1,6 +1,7 @@
 package learners_test
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -155,7 +156,7 @@ func TestMeansAreHeldWhereMostLabelsAreZero(t *testing.T) {
 }
 
 // The mean of predictions is released for losses that are lowest at the mean of numbers, and where a model is chosen only if both means have the budget
-// that they ask for; and planned passes are with it.
+// that they ask for; nowhere where hardly more than the constant model is to be had; and planned passes are with it.
 func TestWhoReleasesTheMeanOfPredictions(t *testing.T) {
 	plain := dpglm.Shape{Rows: 4000, Dim: 4, FeatureBound: 1, LabelBound: 20, Intercept: true}
 	steps, squared := dpglm.NoisyGDConfig{Steps: 3}, losses.Loss(losses.Squared{})
@@ -170,12 +171,13 @@ func TestWhoReleasesTheMeanOfPredictions(t *testing.T) {
 		passes  int // 0 for any
 	}{
 		"steps":                 {steps, squared, dpglm.GDP(2), true, 6},
-		"steps, little budget":  {steps, squared, dpglm.GDP(0.01), true, 6},
+		"steps, little budget":  {steps, squared, dpglm.GDP(0.03), true, 6},
+		"steps, no budget":      {steps, squared, dpglm.GDP(0.01), false, 5},
 		"steps, weights":        {steps, squared, dpglm.GDP(2), true, 7},
 		"steps, counts":         {steps, losses.Poisson{}, dpglm.GDP(2), false, 5},
 		"steps, quantiles":      {steps, losses.Quantile{Tau: 0.9}, dpglm.GDP(2), false, 5},
 		"steps, no clip":        {noClip, squared, dpglm.GDP(2), false, 0},
-		"minimiser":             {dpglm.OutputPerturbationConfig{}, squared, dpglm.GDP(0.01), true, 0},
+		"minimiser":             {dpglm.OutputPerturbationConfig{}, squared, dpglm.GDP(0.03), true, 0},
 		"minimiser, counts":     {dpglm.OutputPerturbationConfig{}, losses.Poisson{}, dpglm.GDP(2), true, 0},
 		"minimiser, Huber":      {dpglm.OutputPerturbationConfig{}, losses.Huber{Kappa: 1}, dpglm.GDP(2), false, 0},
 		"minimiser, pure":       {dpglm.OutputPerturbationConfig{}, squared, dpglm.PureDP(2), false, 0},
@@ -225,4 +227,58 @@ func TestChosenModelsPredictTheMeanOfRows(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Where what follows the labels' mean has so little of n·μ that no more than the constant model is to be had, which is below 45, the mean has all of μ² but a hundredth,
+// and less as the square of that n·μ grows: where one of chunks' or candidates' models is chosen, μ counts over the root of their number. From twice the budget on it has its usual share.
+func TestMeansHaveAllWhereNothingElseIsToBeHad(t *testing.T) {
+	const least = 45.0
+	steps := dpglm.NoisyGDConfig{Steps: 3}
+	s := dpglm.Shape{Rows: 4000, Dim: 4, FeatureBound: 1, LabelBound: 1, Intercept: true}
+	for name, c := range map[string]struct {
+		learner dpglm.Learner
+		nmu     float64 // over that of what follows
+	}{
+		"steps":     {steps, 1},
+		"minimiser": {dpglm.OutputPerturbationConfig{}, 1},
+		"search":    {dpglm.GridSearchConfig{Learner: steps, Validation: 0.5}, 2 * math.Sqrt(3)},
+		"boost":     {dpglm.BoostConfig{Learner: steps, Chunks: 3}, 4 / math.Sqrt(3)},
+	} {
+		for times, want := range map[float64]float64{0.9: 0.99, 1.5: 1 / (1.5 * 1.5), 2: 0.25} {
+			mu := times * least * c.nmu / float64(s.Rows)
+			plan, err := c.learner.Plan(s, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(mu))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got := meansShare(t, plan.Ledger, mu); math.Abs(got-want) > 1e-6 {
+				t.Errorf("%s, %g of the least budget: the mean has %.4f of μ², want %g", name, times, got, want)
+			}
+		}
+	}
+}
+
+// meansShare is the part of μ² that a ledger's labels' sum has.
+func meansShare(t *testing.T, l *dpglm.Ledger, mu float64) float64 {
+	t.Helper()
+	data, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type entry struct {
+		Label string
+		Mu    float64
+		Parts []entry
+	}
+	var all entry
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	for rest := []entry{all}; len(rest) > 0; {
+		of := rest[0]
+		if rest = append(rest[1:], of.Parts...); of.Label == "labels' sum" {
+			return of.Mu * of.Mu / (mu * mu)
+		}
+	}
+	t.Fatal("no labels' sum")
+	return 0
 }
