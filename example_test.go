@@ -271,7 +271,7 @@ func ExampleJL() {
 	// JL to 50 dimensions by a sparse map of seed 7: sequential, 0.837859-GDP
 	// └─ Noisy GD around the constant model: sequential, 0.837859-GDP
 	//    ├─ gradient sum at the start: 1 × Gaussian in 50 dimensions, σ = 3.77424 × sensitivity, together 0.264954-GDP
-	//    └─ Noisy GD, gradient sums: 385 × Gaussian in 50 dimensions, σ = 24.6853 × sensitivity, together 0.794863-GDP
+	//    └─ Noisy GD, gradient sums: 494 × Gaussian in 50 dimensions, σ = 27.9622 × sensitivity, together 0.794863-GDP
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 	// more than 75 % right: true
 }

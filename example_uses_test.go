@@ -52,7 +52,7 @@ func Example_cancellation() {
 	_, err = dpglm.NoisyGD(ctx, bought(), dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), dpglm.NoisyGDConfig{}, env)
 	fmt.Println(err)
 	// Output:
-	// dpglm: stopped after 137 of at most 272 releases, the planned budget is spent, and no journal can go on from there: context canceled: the machine is needed
+	// dpglm: stopped after 163 of at most 325 releases, the planned budget is spent, and no journal can go on from there: context canceled: the machine is needed
 	// true
 	// context canceled: the machine is needed
 }

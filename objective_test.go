@@ -182,7 +182,7 @@ func TestObjectiveLambdaIsBest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return o.risk(o.lambda, sd, o.outputNoise(o.law, o.lambda, norm)), o.lambda
+			return o.risk(o.curvature(), o.lambda, sd, o.outputNoise(o.law, o.lambda, norm)), o.lambda
 		}
 		got, lambda := risk(0)
 		least, best := got, lambda
@@ -194,6 +194,75 @@ func TestObjectiveLambdaIsBest(t *testing.T) {
 		t.Logf("%v: λ = %.3g, risk %.3g; at most %.3f times the least, at %.3g", b, lambda, got, got/least, best)
 		if got > 1.05*least {
 			t.Errorf("%v: λ = %g has %.3f times the least risk", b, lambda, got/least)
+		}
+	}
+}
+
+// Counts whose mean is far below their range have less curvature than was planned for: λ is then the one with the least risk at the curvature
+// that the released mean tells. It stays as it is where the caller gave it, for classes, and where nothing was released.
+func TestObjectiveLambdaFollowsTheMeanOfCounts(t *testing.T) {
+	s := Shape{Rows: 2000, Dim: 60, FeatureBound: 1, LabelBound: 20, Intercept: true}
+	planned := func(l losses.Loss, lambda float64) *objective {
+		p, err := Problem{Loss: l}.resolve(s, nearScore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newObjective(s, p, 0)
+		if err := o.calibrate(lambda, GDP(1)); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	released := func(score float64) *run { return &run{start: &begun{score: score}} }
+	o, low := planned(losses.Poisson{}, 0), math.Log(0.1)
+	sd, norm, err := o.law.noise(o.clip*o.room(), s.Dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	risk := func(lambda float64) float64 { return o.risk(0.1, lambda, sd, o.outputNoise(o.law, lambda, norm)) }
+	got := o.lambdaAt(released(low))
+	if got < 2*o.lambda || risk(got) > risk(1.2*got) || risk(got) > risk(got/1.2) {
+		t.Errorf("counts of mean 0.1: λ = %g where %g was planned, with a risk of %g beside %g and %g", got, o.lambda, risk(got), risk(got/1.2), risk(1.2*got))
+	}
+	for name, c := range map[string]struct {
+		o *objective
+		r *run
+	}{
+		"a mean at the largest label": {o, released(math.Log(s.LabelBound))},
+		"no mean":                     {o, &run{}},
+		"a λ that was given":          {planned(losses.Poisson{}, 100), released(low)},
+		"classes":                     {planned(losses.Logistic{}, 0), released(math.Log(0.02))},
+	} {
+		if got := c.o.lambdaAt(c.r); got != c.o.lambda {
+			t.Errorf("%s: λ = %g, want %g as planned", name, got, c.o.lambda)
+		}
+	}
+}
+
+// The means that are released beside a minimiser take of the budget, which is counted when λ is chosen: else there is a budget, here of ε = 2, at which hardly
+// anything is left to the minimiser beside the λ that would be best without them.
+func TestObjectiveLambdaCountsTheMeans(t *testing.T) {
+	for _, l := range []losses.Loss{losses.Poisson{}, losses.Logistic{}} {
+		last := math.Inf(1)
+		for epsilon := 0.1; epsilon < 16; epsilon *= 1.1 {
+			s, b := Shape{Rows: 2000, Dim: 10, FeatureBound: 1, LabelBound: 5, Intercept: true}, ApproxDP(epsilon, 1e-6)
+			p, err := Problem{Loss: l}.resolve(s, nearScore)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := newObjective(s, p, 0)
+			if _, err := o.schedule(0, l, b, true); err != nil {
+				t.Fatal(err)
+			}
+			sd, norm, err := o.law.noise(o.clip*o.room(), s.Dim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			risk := o.risk(o.curvature(), o.lambda, sd, o.outputNoise(o.law, o.lambda, norm))
+			if risk > last {
+				t.Errorf("%s, ε = %.3g: a risk of %.3g where less budget has %.3g", l.Name(), epsilon, risk, last)
+			}
+			last = risk
 		}
 	}
 }

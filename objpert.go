@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -85,11 +86,12 @@ type ObjectivePerturbationConfig struct {
 // the squared errors of scores that λ, b and the output noise cause in d
 // directions with Hessians h_j ∝ 1/j, which together have the trace of the
 // curvature in typical rows. v is the variance that scores would have under the
-// best weights: s² where scores are real labels or amounts, 2 for binary labels and logarithms
-// of amounts, 1 for those of counts. A Huber loss whose Kappa is far below s has no curvature at
+// best weights: s² where scores are real labels or amounts, π²/3 for binary labels, which is what the
+// logistic law has, 2 for logarithms of amounts, ¼ for those of counts. A Huber loss whose Kappa is far below s has no curvature at
 // most rows, while λ grows with the largest, 1, and draws all weights to 0: Kappa should be some
 // hundredths of Y, or the loss losses.Absolute, whose kink is smoothed over as much.
-// For usual budgets e comes out between a tenth and a third of ε or μ. Under a pure budget σ² is the variance
+// Counts and amounts with logarithms as scores are taken to have the largest curvature, that of the largest label, when the noise is planned. Where the labels' mean
+// is released λ is the one that minimises the sum for the curvature at that mean, if it is larger, with σ as it was planned. For usual budgets e comes out between a tenth and a third of ε or μ. Under a pure budget σ² is the variance
 // of Laplace noise, 8C²d/ε_b². The solver
 // takes Newton steps with second moments of a sample of the rows for d ≤ 1000 and with
 // conjugate gradients beyond: some tens of passes.
@@ -158,6 +160,7 @@ type objective struct {
 	clip       float64 // bound on a row's gradient norm
 	smoothness float64 // of a row's loss in its weights, HX²
 	lambda     float64
+	given      bool // whether λ is the caller's
 	law        objectiveLaw
 	start      *start // the centre or, where predictions are released, too, beside it; nil where none is released here
 }
@@ -315,7 +318,7 @@ func (o *objective) calibratePure(lambda float64, b Budget) error {
 
 // settle sets λ where none was given, and sees to it that there is noise of the law's scale.
 func (o *objective) settle(lambda, logDet float64) error {
-	if o.lambda = lambda; lambda == 0 {
+	if o.lambda, o.given = lambda, lambda != 0; lambda == 0 {
 		o.lambda = o.lambdaOf(logDet)
 	}
 	_, norm, err := o.law.noise(o.clip*o.room(), o.shape.Dim)
@@ -400,7 +403,7 @@ func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
 // the linear term, whose law beside it is given.
 func (o *objective) least(whole float64, beside func(logDet float64) (objectiveLaw, error)) float64 {
 	least, best := math.Inf(1), math.Ln2
-	for logDet := 1e-6 * math.Min(whole, 1); logDet < math.Min(0.95*whole, 10); logDet *= 1.1 {
+	for logDet := 1e-6 * math.Min(whole, 1); logDet < math.Min(0.95*whole, 10); logDet *= lambdaStep {
 		law, err := beside(logDet)
 		if err != nil { // nothing is left
 			break
@@ -410,33 +413,68 @@ func (o *objective) least(whole float64, beside func(logDet float64) (objectiveL
 			break
 		}
 		lambda := o.lambdaOf(logDet)
-		if risk := o.risk(lambda, sd, o.outputNoise(law, lambda, norm)); risk < least {
+		if risk := o.risk(o.curvature(), lambda, sd, o.outputNoise(law, lambda, norm)); risk < least {
 			least, best = risk, logDet
 		}
 	}
 	return best
 }
 
+// errNothingLeft is why no ratio is had beside other releases.
+var errNothingLeft = errors.New("dpglm: nothing is left")
+
 // ratioBeside is about the ratio that is left beside a log-determinant. In μ it is
 // exact, and quickly found; in (ε, δ) log-determinants add, Gaussians compose, and half
-// of δ is for each half of a normal law (see mechanisms.ObjectivePerturbation). There the start's releases and the output noise
-// aren't counted (docs/tuning.md).
+// of δ is for each half of a normal law (see mechanisms.ObjectivePerturbation).
 func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) (float64, error) {
 	if b.inMu() {
 		return accounting.Objective{LogDet: logDet, OutputMu: gaussian, Dim: o.shape.Dim, Releases: 1}.RatioForGDP(mu)
 	}
 	parts, group := float64(b.parts), float64(b.group)
 	both, err := mechanisms.GaussianMu(b.epsilon-logDet*parts*group, b.delta/2)
-	return both / 2 / math.Sqrt(parts) / group, err
+	if both /= math.Sqrt(parts) * group; err == nil && !(both > gaussian) {
+		err = errNothingLeft
+	}
+	return math.Sqrt(float64(both*both)-float64(gaussian*gaussian)) / 2, err
+}
+
+// curvature is what a row's loss has under typical scores, as far as is known beforehand.
+func (o *objective) curvature() float64 {
+	curvature := o.smoothness / (o.shape.FeatureBound * o.shape.FeatureBound)
+	if o.trained.Labels() == losses.Binary {
+		curvature *= 0.6 // the largest is at score 0
+	}
+	return curvature
+}
+
+// lambdaStep is the factor between values of λ that are tried: the risk is flat at its least.
+const lambdaStep = 1.1
+
+// lambdaAt is λ, or a larger one where the labels' mean, which was released, tells that the loss of counts or amounts has less curvature than
+// was taken for likely when the noise was planned, which would lead further then. (Of two classes, whose scores lie further apart where one is rare, λ is worth more as
+// it is.) The determinant is closer to 1 than what is declared for it.
+func (o *objective) lambdaAt(r *run) float64 {
+	second, ok := losses.CurvatureOf(o.trained)
+	if o.given || r.start == nil || losses.LinkOf(o.trained) != losses.Log || !ok {
+		return o.lambda
+	}
+	curvature := second(r.start.score, losses.LinkOf(o.trained).Mean(r.start.score))
+	sd, norm, err := o.law.noise(o.clip*o.room(), o.shape.Dim)
+	if err != nil || !(curvature < o.curvature()) {
+		return o.lambda
+	}
+	risk := func(lambda float64) float64 { return o.risk(curvature, lambda, sd, o.outputNoise(o.law, lambda, norm)) }
+	lambda := o.lambda
+	for risk(lambdaStep*lambda) < risk(lambda) {
+		lambda *= lambdaStep
+	}
+	return lambda
 }
 
 // risk is the sum in the comment of ObjectivePerturbation.
-func (o *objective) risk(lambda, sigma, out float64) float64 {
-	d, r, x := float64(o.shape.Dim), o.typical.Row, o.shape.FeatureBound
-	trace := o.smoothness * (r / x) * (r / x) * float64(o.shape.Rows)
-	if o.trained.Labels() == losses.Binary {
-		trace *= 0.6 // the largest curvature is at score 0
-	}
+func (o *objective) risk(curvature, lambda, sigma, out float64) float64 {
+	d, r := float64(o.shape.Dim), o.typical.Row
+	trace := curvature * r * r * float64(o.shape.Rows)
 	first := trace / (math.Log(d) + 0.58) // over the sum of 1/j
 	spread := lambda*lambda*o.typical.Variance/(r*r) + sigma*sigma
 	risk := trace * out * out
@@ -493,7 +531,7 @@ func (o *objective) train(r *run, d *curator.Data, allow *release.Allowance) ([]
 	if o.start == nil || o.start.last == nil || o.trained.Labels() == losses.Amount {
 		centre = r.centre(sums.Dim())
 	}
-	minimand, err := sums.Objective(centre, o.clip, o.lambda)
+	minimand, err := sums.Objective(centre, o.clip, o.lambdaAt(r))
 	if err != nil {
 		return nil, err
 	}

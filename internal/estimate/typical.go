@@ -20,6 +20,14 @@ const (
 	typicalLabel = 0.25
 )
 
+// The variances of scores: of classes' as much as the logistic law has, whose noise on a latent scale tells their labels, so that half of
+// what is on that scale is told by features; of counts' rates that differ by a factor of e^½.
+const (
+	classScores  = math.Pi * math.Pi / 3
+	countScores  = 0.25
+	amountScores = 2
+)
+
 // TypicalOf takes what a loss makes of rows and labels of these bounds.
 func TypicalOf(l losses.Loss, rowBound, labelBound float64) Typical {
 	row, label := typicalRow*rowBound, typicalLabel*labelBound
@@ -28,9 +36,11 @@ func TypicalOf(l losses.Loss, rowBound, labelBound float64) Typical {
 	case labels == losses.Real, labels == losses.Amount && losses.LinkOf(l) == losses.Identity:
 		return Typical{row, label, label * label}
 	case labels == losses.Count:
-		return Typical{row, math.Max(label, 1), 1}
+		return Typical{row, math.Max(label, 1), countScores}
+	case labels == losses.Amount:
+		return Typical{row, 0, amountScores}
 	default:
-		return Typical{row, 0, 2}
+		return Typical{row, 0, classScores}
 	}
 }
 
