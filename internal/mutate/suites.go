@@ -61,7 +61,9 @@ var suites = map[string][]step{
 	"internal/curator/internal/rows":      {{"internal/curator/internal/rows", ""}, questions, numbers, failing, curator, searches, stored, root, persons},
 	"internal/curator/internal/solve":     {{"internal/curator/internal/solve", ""}, curator, numbers, root},
 	"internal/curator/worker":             {stored},
+	"internal/evaluate":                   {{"internal/evaluate", ""}, numbers, failing, root},
 	"internal/infer":                      {inference, numbers, failing, root, stored, inferences},
+	"internal/labelsonly":                 {{"internal/labelsonly", ""}, numbers, root, inferences},
 	"internal/linalg":                     {{"internal/linalg", ""}, inference, numbers, root},
 	"table/party":                         {{"table/party", ""}, parties},
 }
