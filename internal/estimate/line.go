@@ -40,6 +40,9 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	if err != nil {
 		return at, err
 	}
+	if x.of == nil {
+		s.Longest = x.longest(at.Clip, apart(at.At, from)[0]) / r
+	}
 	h := x.Labels.flattest()
 	sampled := x.fitted(first, h) * f.Residual / (x.Run.N * h * h)
 	s.Optimism = sampled * h / r
@@ -61,6 +64,16 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 		at.At[0][x.Run.D] -= (x.Frame.scores(at.At) - x.Frame.scores(from)) / 2
 	}
 	return at, nil
+}
+
+// longest is how long gradients along a way are, times its length in scores, where those of all coordinates are no longer than a clip: by Cauchy and
+// Schwarz's inequality. A wide histogram of few rows' budget now and then has an edge, far above, that noise alone exceeds.
+func (x *Descent) longest(clip float64, way []float64) float64 {
+	u, b := way[:x.Run.D], way[x.Run.D]
+	if x.Labels.Apart > 0 { // where the intercept isn't in the clip
+		return clip*floats.Norm(u, 2) + x.Labels.Apart*math.Abs(b)
+	}
+	return clip * floats.Norm(way, 2)
 }
 
 // squared is the mean square of what scores of two points differ by.
