@@ -84,10 +84,10 @@ type NoisyGDConfig struct {
 // Where the radius is not given there are two releases before the steps. The labels' mean, of the
 // sensitivity of their range (√J for J steps of it, of counts and amounts: docs/proofs/sums.md), has 1 to 25 % of μ² (50 % for counts), or (45/nμ)²
 // of it where that is more, and 99 % at most: at n·μ = 45 no more than the constant model is to be had; with weights or offsets
-// half of that is for their sums, of sensitivity 2. For the squared loss with a clip the mean of what the result predicts, held to the labels' range, is released last: both means have
+// half of that is for their sums, of sensitivity 2. For the squared loss with a clip the mean of what the result predicts, held to the labels' range, is released last, unless the labels' has more than its usual most: both means have
 // the same part, which is what the labels' has without the other, and half of its most where that is less. A gradient sum at the start, with the sensitivity of the
 // others, has 10 % of what is left. Both are Gaussian and add up with the steps in μ². Where several parties
-// hold the rows the labels' mean isn't released, and its share is left unspent.
+// hold the rows the labels' mean isn't released, and its share is left unspent, which is nearly all at n·μ = 45 and below.
 //
 // The bound on rows and labels, the ball and the clip are enforced for every
 // input. The caller must take Bounds or Schema, Problem and configuration from
@@ -108,8 +108,8 @@ type NoisyGDConfig struct {
 // recalibrated: it moves by the difference of the mean label and the mean of what the result predicts, shortened by James and Stein's rule for the noise in both,
 // for which that of predictions is released.
 // In T and η of both schedules, B is then the radius at
-// which noise makes out half of what scores of typical rows vary by, ½√(1.5·d·v)/(¾X), v being 2 for
-// classes, (Y/4)² for real labels and 1 for counts, whose loss is continued linearly where means
+// which noise makes out half of what scores of typical rows vary by, ½√(1.5·d·v)/(¾X), v being π²/3 for
+// classes, (Y/4)² for real labels and ¼ for counts, whose loss is continued linearly where means
 // exceed the largest label; and ½ and ¼ in C are 1 and ⅛.
 //
 // T balances the optimisation error H̃B²/T against the noise; all of it is

@@ -230,7 +230,8 @@ func TestObjectiveLambdaFollowsTheMeanOfCounts(t *testing.T) {
 	}{
 		"a mean at the largest label": {o, released(math.Log(s.LabelBound))},
 		"no mean":                     {o, &run{}},
-		"a λ that was given":          {planned(losses.Poisson{}, 100), released(low)},
+		"a λ that was given":          {planned(losses.Poisson{}, o.lambda), released(low)},
+		"offsets":                     {o, &run{start: &begun{score: low, shifted: -low + math.Log(s.LabelBound)}}},
 		"classes":                     {planned(losses.Logistic{}, 0), released(math.Log(0.02))},
 	} {
 		if got := c.o.lambdaAt(c.r); got != c.o.lambda {

@@ -40,7 +40,7 @@ type ObjectivePerturbationConfig struct {
 // budget, where λ is large, θ is therefore counted from the constant model if the radius isn't given, whose mean of labels is
 // released first, as for [OutputPerturbation]. Under others, where the loss has another link than the identity, the intercept is
 // recalibrated, as [NoisyGD]'s is for the squared loss: the means of labels and of what the released weights predict are
-// released, each with half of what NoisyGD has for the labels' otherwise, if that leaves enough to a λ that is given; of amounts θ is counted from the
+// released, each with half of what NoisyGD has for the labels' where n·μ is large, if that leaves enough to a λ that is given; of amounts θ is counted from the
 // constant model then, too, since 1 is another amount in another unit. There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
 // [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
@@ -90,7 +90,7 @@ type ObjectivePerturbationConfig struct {
 // logistic law has, 2 for logarithms of amounts, ¼ for those of counts. A Huber loss whose Kappa is far below s has no curvature at
 // most rows, while λ grows with the largest, 1, and draws all weights to 0: Kappa should be some
 // hundredths of Y, or the loss losses.Absolute, whose kink is smoothed over as much.
-// Counts and amounts with logarithms as scores are taken to have the largest curvature, that of the largest label, when the noise is planned. Where the labels' mean
+// Counts are taken to have the largest curvature, that of the largest label, when the noise is planned. Where the labels' mean
 // is released λ is the one that minimises the sum for the curvature at that mean, if it is larger, with σ as it was planned. For usual budgets e comes out between a tenth and a third of ε or μ. Under a pure budget σ² is the variance
 // of Laplace noise, 8C²d/ε_b². The solver
 // takes Newton steps with second moments of a sample of the rows for d ≤ 1000 and with
@@ -450,15 +450,16 @@ func (o *objective) curvature() float64 {
 // lambdaStep is the factor between values of λ that are tried: the risk is flat at its least.
 const lambdaStep = 1.1
 
-// lambdaAt is λ, or a larger one where the labels' mean, which was released, tells that the loss of counts or amounts has less curvature than
+// lambdaAt is λ, or a larger one where the labels' mean, which was released, tells that the loss of counts has less curvature than
 // was taken for likely when the noise was planned, which would lead further then. (Of two classes, whose scores lie further apart where one is rare, λ is worth more as
 // it is.) The determinant is closer to 1 than what is declared for it.
 func (o *objective) lambdaAt(r *run) float64 {
 	second, ok := losses.CurvatureOf(o.trained)
-	if o.given || r.start == nil || losses.LinkOf(o.trained) != losses.Log || !ok {
+	if o.given || r.start == nil || o.trained.Labels() != losses.Count || !ok {
 		return o.lambda
 	}
-	curvature := second(r.start.score, losses.LinkOf(o.trained).Mean(r.start.score))
+	z := r.start.score + r.start.shifted // of a typical row
+	curvature := second(z, losses.LinkOf(o.trained).Mean(z))
 	sd, norm, err := o.law.noise(o.clip*o.room(), o.shape.Dim)
 	if err != nil || !(curvature < o.curvature()) {
 		return o.lambda

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -275,5 +276,48 @@ func TestPureObjectiveAtTheEnds(t *testing.T) {
 	}
 	if planned < 300 || refused < 30 {
 		t.Errorf("%d plans, %d refused: the ends are elsewhere", planned, refused)
+	}
+}
+
+// The λ that the labels' mean tells is the one that counts are fitted with: the same noise leads less far than with the one that was planned. An offset that
+// all rows have, whose rate is as much higher, changes nothing of that: the mean of rows counts, not the intercept's.
+func TestObjectivePerturbationFollowsTheMeanOfCounts(t *testing.T) {
+	const n, d = 2000, 40
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, (2*r.Float64()-1)/math.Sqrt(d))
+		}
+		if r.Float64() < 0.1 {
+			y[i] = 1
+		}
+	}
+	length := func(shift, lambda float64) (length, planned float64) {
+		data, err := NewDataset(x, y, Bounds{Feature: 1, Label: 20, Intercept: true}, Offsets{Of: slices.Repeat([]float64{shift}, n), Range: [2]float64{shift - 1, shift + 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := ObjectivePerturbationConfig{Lambda: lambda}.Plan(data.Shape(), Problem{Loss: losses.Poisson{}}, ApproxDP(4, 1e-6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := plan.Run(t.Context(), data, &Env{NoiseForTests: mechanisms.NewSeededSource(3)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return floats.Norm(m.Weights()[0][:d], 2), plan.Learner.(ObjectivePerturbationConfig).Lambda
+	}
+	least, most := math.Inf(1), 0.0
+	for _, shift := range []float64{0, 6} {
+		got, planned := length(shift, 0)
+		as, _ := length(shift, planned)
+		if t.Logf("offsets of %g: slopes of length %.3f, %.3f as planned", shift, got, as); got > as/2 {
+			t.Errorf("offsets of %g: slopes are %.3f long, which with the planned λ are %.3f", shift, got, as)
+		}
+		least, most = math.Min(least, got), math.Max(most, got)
+	}
+	if most > 1.2*least {
+		t.Errorf("slopes are %.3f and %.3f long, with and without offsets", least, most)
 	}
 }

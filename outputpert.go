@@ -58,7 +58,7 @@ type OutputPerturbationConfig struct {
 // # Parameters
 //
 // x is n×d. Where the radius is not given, w is counted from the constant model, whose mean of labels is
-// released first, as for [NoisyGD] (by Laplace noise under [PureDP], with at most half of ε). Losses are
+// released first, as for [NoisyGD] (by Laplace noise under [PureDP], with the root of the part of μ² that it would have as its part of ε). Losses are
 // continued linearly where gradients are longer than NoisyGD's clip C, D is at most 2C, and ‖w̃‖ ≤ C/λ for
 // any data, so that no ball binds; B in λ is that of NoisyGD's steps. By James and Stein's rule the result is then
 // multiplied by 1 − σ²q/‖w‖², or is 0, q being the 95 % quantile of χ² with d degrees of freedom, or by
