@@ -49,7 +49,7 @@ func Value(metrics []Metric, name string) float64 {
 	return math.NaN()
 }
 
-// Hold holds scores of real labels to the labels' public range, as a model's means are.
+// Hold holds scores to what means in the labels' public range have, as a model's means are.
 func Hold(z []float64, ends [2]float64) {
 	for i, v := range z {
 		z[i] = max(ends[0], min(v, ends[1]))

@@ -204,13 +204,16 @@ func (t *Trial) centred(z []float64) []metrics.Metric {
 // doublings of 1 reach any score that Centred needs, and as many halvings then find it.
 const doublings = 60
 
-// held are scores at each row's own exposure, or within the range of labels, in z.
+// held are scores at each row's own exposure, whose means are within the range of labels, as a model's are, in z.
 func (t *Trial) held(z []float64) []float64 {
 	if t.test.Exposure() != nil {
 		floats.Add(z, t.test.LogExposure())
 	}
-	if label := t.test.Label(); label.Kind == table.Numeric && t.loss.Labels() == losses.Real {
+	switch label := t.test.Label(); {
+	case label.Kind == table.Numeric && t.loss.Labels() == losses.Real:
 		metrics.Hold(z, label.Range)
+	case losses.LinkOf(t.loss) == losses.Log:
+		metrics.Hold(z, [2]float64{math.Inf(-1), math.Log(label.Range[1])})
 	}
 	return z
 }
