@@ -135,7 +135,7 @@ func auditedDescents(t *testing.T) []audited {
 		several.y[side] = append([]float64{0, 0}, several.y[side]...)
 	}
 	// The projected row is longer than its bound, to which it is scaled down again.
-	jl := JLConfig{K: 2, Map: GaussianMap, Slack: -1, Seed: 1, Learner: steps(1, NoClip)}
+	jl := JLConfig{K: 2, Map: GaussianMap, Seed: 1, Learner: steps(1, NoClip)}
 	projected := lone(jl, logistic, budget, 0, 1)
 	along := make([]float64, 8)
 	jl.phi(8).Transpose(along, []float64{1, 0})

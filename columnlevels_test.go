@@ -119,5 +119,5 @@ func TestLevelsInsideAnotherLearner(t *testing.T) {
 	if alone, inside := weights(AutoConfig{}), weights(JLConfig{Learner: AutoConfig{}, K: 3}); !slices.Equal(alone, inside) {
 		t.Errorf("%v alone, %v inside", alone, inside)
 	}
-	weights(JLConfig{Learner: AutoConfig{}, K: 2, Slack: -1})
+	weights(JLConfig{Learner: AutoConfig{}, K: 2})
 }

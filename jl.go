@@ -35,9 +35,9 @@ type JLConfig struct {
 	// of the projection against that of the noise. From the number of features on nothing
 	// is projected.
 	K int `json:"k"`
-	// Slack is α: projected rows are scaled to X(1+α), and the radius is B(1+α);
-	// 0 takes √(2·log(1/β)/k) at β = 0.05 or, where its predicted risk is lower,
-	// none. A negative Slack is none; the paper's doubled radius is Slack = 1, the most.
+	// Slack is α, from 0 to 1: rows that the map makes longer than X(1+α) are scaled to it, and the radius is B(1+α);
+	// 0, no slack, shortens rows on the bound by 0.23/√k on average, and few others, where noise grows as (1+α)². The paper's doubled
+	// radius is 1.
 	Slack float64 `json:"slack"`
 	// Seed makes the map, which is public.
 	Seed uint64 `json:"seed"`
@@ -202,8 +202,8 @@ func (c JLConfig) resolve(s Shape, p Problem, b Budget) (JLConfig, error) {
 	if c.K < 0 {
 		return c, check.Fail(ErrConfig, "JLConfig.K", c.K, "must be at least 1, or 0 for the default")
 	}
-	if math.IsNaN(c.Slack) || c.Slack > 1 {
-		return c, check.Fail(ErrConfig, "JLConfig.Slack", c.Slack, "must be at most 1")
+	if !(c.Slack >= 0 && c.Slack <= 1) {
+		return c, check.Fail(ErrConfig, "JLConfig.Slack", c.Slack, "must be from 0 to 1")
 	}
 	if c.Learner == nil {
 		c.Learner = NoisyGDConfig{}
@@ -223,27 +223,5 @@ func (c JLConfig) resolve(s Shape, p Problem, b Budget) (JLConfig, error) {
 		}
 		c.K = int(math.Ceil(min(smooth, lipschitz, float64(s.features()))))
 	}
-	switch {
-	case c.Slack < 0:
-		c.Slack = 0
-	case c.Slack == 0:
-		c.Slack = c.slack(s, p, mu)
-	}
 	return c, nil
-}
-
-// slack is √(2·log(1/β)/k) at β = 0.05, unless scaling projected rows to X costs
-// less: a row on the bound is then shortened by 0.23/√k on average, which moves
-// its score by up to Z times that, while a slack makes the noise 2GB√k/(nμ) larger
-// by the factor (1+α)².
-func (c JLConfig) slack(s Shape, p Problem, mu float64) float64 {
-	k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound)
-	dim := float64(c.K)
-	alpha := min(1, math.Sqrt(2*math.Log(20)/dim))
-	noise := 2 * k.Slope * s.FeatureBound * p.Radius * math.Sqrt(dim) / (float64(s.Rows) * mu)
-	bias := k.Slope * s.FeatureBound * p.Radius * 0.23 / math.Sqrt(dim)
-	if noise*(alpha*(2+alpha)) > bias {
-		return 0
-	}
-	return alpha
 }

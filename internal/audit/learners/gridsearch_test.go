@@ -228,6 +228,7 @@ func TestBadCombinations(t *testing.T) {
 		"JL: k":              {dpglm.JLConfig{K: -1}, logistic, dpglm.ErrConfig},
 		"JL: map":            {dpglm.JLConfig{Map: "fourier"}, logistic, dpglm.ErrConfig},
 		"JL: slack":          {dpglm.JLConfig{Slack: 2}, logistic, dpglm.ErrConfig},
+		"JL: no slack":       {dpglm.JLConfig{Slack: -1}, logistic, dpglm.ErrConfig},
 		"JL: slack NaN":      {dpglm.JLConfig{Slack: nan}, logistic, dpglm.ErrConfig},
 		"JL: greedy":         {dpglm.JLConfig{K: 2, Learner: given.Greedy{}}, logistic, dpglm.ErrBudget},
 		"JL: misfit":         {dpglm.JLConfig{K: 2, Learner: misfit{}}, logistic, dpglm.ErrShape},

@@ -294,7 +294,7 @@ func projections() []learned {
 	var list []learned
 	step := dpglm.NoisyGDConfig{Steps: 3, Clip: dpglm.NoClip}
 	for _, kind := range []dpglm.JLMap{dpglm.GaussianMap, dpglm.RademacherMap, dpglm.SparseMap, dpglm.HadamardMap} {
-		list = append(list, learned{"JL by " + string(kind), 24, dpglm.JLConfig{K: 2, Map: kind, Slack: -1, Learner: step}, losses.Logistic{}, 5, dpglm.GDP(1), nil, map[string]float64{gradientSums: 0.5}})
+		list = append(list, learned{"JL by " + string(kind), 24, dpglm.JLConfig{K: 2, Map: kind, Learner: step}, losses.Logistic{}, 5, dpglm.GDP(1), nil, map[string]float64{gradientSums: 0.5}})
 	}
 	return append(list,
 		learned{"JL, standardised", 24, dpglm.JLConfig{K: 2, Slack: 0.5, Learner: dpglm.StandardisedGDConfig{}}, losses.Squared{}, 1, dpglm.GDP(60), nil, nil},
@@ -355,7 +355,7 @@ func selectCentred() *trial {
 // projectedObjective is objective perturbation of projected rows.
 func projectedObjective(t *testing.T) *trial {
 	t.Helper()
-	l := learned{"JL, ObjectivePerturbation", 24, dpglm.JLConfig{K: 2, Map: dpglm.GaussianMap, Slack: -1, Seed: 3, Learner: dpglm.ObjectivePerturbationConfig{Clip: innerClip}}, losses.Logistic{}, 0, dpglm.GDP(2), same(logisticSlope), nil}
+	l := learned{"JL, ObjectivePerturbation", 24, dpglm.JLConfig{K: 2, Map: dpglm.GaussianMap, Seed: 3, Learner: dpglm.ObjectivePerturbationConfig{Clip: innerClip}}, losses.Logistic{}, 0, dpglm.GDP(2), same(logisticSlope), nil}
 	c := l.on(t, "dense", designs(24, losses.Binary)["dense"])
 	phi, bound := sketch.NewGaussian(2, 3, 3), dpglm.Bounds{Feature: 2}
 	c.features = func(u []float64) []float64 {

@@ -60,7 +60,7 @@ func classLearners(t *testing.T) (all []*trial) {
 		{"Boost of classes, hinge", some, 32, boost, losses.Hinge{}, dpglm.GDP(1), map[string]float64{last: 1 - 1e-12}},
 		{"Boost of classes, noisy max", some, 32, noisyMax, losses.Logistic{}, dpglm.ApproxDP(1, 1e-6), nil},
 		{"Boost of Softmax", some, 33, ofSoftmax, losses.Logistic{}, dpglm.GDP(60), map[string]float64{"selection on the other 11 rows": 0.9}},
-		{"JL of classes", some, 24, dpglm.JLConfig{K: 2, Slack: -1, Learner: steps}, losses.Logistic{}, dpglm.GDP(1), map[string]float64{gradientSums: 0.5}},
+		{"JL of classes", some, 24, dpglm.JLConfig{K: 2, Learner: steps}, losses.Logistic{}, dpglm.GDP(1), map[string]float64{gradientSums: 0.5}},
 		{"JL of Softmax", some, 24, dpglm.JLConfig{K: 2, Slack: 0.5, Learner: dpglm.SoftmaxConfig{}}, losses.Logistic{}, dpglm.GDP(60), nil},
 		{"GridSearch over Boost of classes", some[:1], 24, dpglm.GridSearchConfig{Learner: boost, Radii: []float64{0.5, 2}}, losses.Logistic{}, dpglm.GDP(1), nil},
 		{"Boost over GridSearch of classes", some[:1], 32, dpglm.BoostConfig{Learner: byLoss, Chunks: 2}, losses.Logistic{}, dpglm.GDP(1), nil},
