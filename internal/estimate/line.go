@@ -41,7 +41,7 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 		return at, err
 	}
 	if x.of == nil {
-		s.Longest = f.longest(at.Clip, apart(at.At, from)[0]) / r
+		s.NormBound = f.normBound(at.Clip, apart(at.At, from)[0]) / r
 	}
 	h := x.Labels.flattest()
 	sampled := x.fitted(first, h) * f.Residual / (x.Run.N * h * h)
@@ -66,9 +66,9 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	return at, nil
 }
 
-// longest is how long gradients along a way are, times its length in scores, where those of all coordinates are no longer than a clip: by Cauchy and
+// normBound is how long gradients along a way are, times its length in scores, where those of all coordinates are no longer than a clip: by Cauchy and
 // Schwarz's inequality. A wide histogram of few rows' budget now and then has an edge, far above, that noise alone exceeds.
-func (l Labels) longest(clip float64, way []float64) float64 {
+func (l Labels) normBound(clip float64, way []float64) float64 {
 	u, b := way[:len(way)-1], way[len(way)-1]
 	if l.Apart > 0 { // where the intercept isn't in the clip
 		return clip*floats.Norm(u, 2) + l.Apart*math.Abs(b)

@@ -23,7 +23,7 @@ type Stage struct {
 	Clips           float64 // and for the histograms
 	Choose          []int   // the steps before which the clip is chosen
 	Allowed         float64 // rows that the clip may shorten
-	Longest         float64 // what a clip that is read is at most; 0 for any
+	NormBound       float64 // what a clip that is read is at most; 0 for any
 	Curvature       float64 // for the clip that costs nothing
 	Effective       float64
 }
@@ -231,8 +231,8 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) er
 	middle := h.SD(len(edges) / 2)
 	typical := f.Typical * math.Sqrt(1+s.Effective)
 	at.Clip = s.readClip(h, at.Clip, typical)
-	if s.Longest > 0 {
-		at.Clip = math.Min(at.Clip, s.Longest)
+	if s.NormBound > 0 {
+		at.Clip = math.Min(at.Clip, s.NormBound)
 	}
 	if !x.Run.Pilot { // while noise costs more than bias
 		known := x.Run.NMu()
