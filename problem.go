@@ -117,7 +117,7 @@ func (s Shape) rowBound() float64 {
 
 // facts are the public numbers that engines go by.
 func (s Shape) facts() estimate.Facts {
-	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, EachRow: s.EachRow, Weighted: s.Weighted, AddRemove: s.AddRemove, OffsetRange: s.OffsetRange}
+	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, EachRow: s.EachRow, Weighted: s.Weighted, Absent: s.PersonRows > 0 && !s.PersonsOccur, AddRemove: s.AddRemove, OffsetRange: s.OffsetRange}
 }
 
 func (s Shape) validate() error {

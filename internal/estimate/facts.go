@@ -23,6 +23,7 @@ type Facts struct {
 	PersonRows  int  // rows of a person at most
 	EachRow     bool // whether each of these is to count alike, and not each person
 	Weighted    bool // whether rows have weights
+	Absent      bool // whether some of the persons may have no rows
 	AddRemove   bool // whether how many rows there are is secret, and at most Rows
 	OffsetRange [2]float64
 }
@@ -46,12 +47,12 @@ func (f Facts) largestOffset() float64 {
 	return math.Max(math.Abs(f.OffsetRange[0]), math.Abs(f.OffsetRange[1]))
 }
 
-// Totalled reports whether what rows come to is to be released: their weights, or offsets.
+// Totalled reports whether what rows come to is to be released: their weights, the persons who have some, or offsets.
 func (f Facts) Totalled() bool { return f.AddRemove || f.TotalledBesideLabels() }
 
 // TotalledBesideLabels is Totalled where labels' sums are released, which tell how many there are where that is secret.
 func (f Facts) TotalledBesideLabels() bool {
-	return f.EachRow || f.Weighted && !f.AddRemove || f.largestOffset() > 0
+	return f.EachRow || (f.Weighted || f.Absent) && !f.AddRemove || f.largestOffset() > 0
 }
 
 // Mu is what μ of a budget is to engines: sums of clipped vectors have noise of the deviation 2·clip/μ then,

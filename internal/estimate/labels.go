@@ -34,7 +34,11 @@ type Labels struct {
 // Start releases the labels' mean: with all there is, where nothing else can be had.
 func (x *Run) Start() (Labels, error) {
 	var l Labels
-	if err := x.TotalBesideLabels(); err != nil {
+	total := tuning.TotalShare
+	if x.Hopeless() { // there is a mean alone, which needs both alike
+		total = half
+	}
+	if err := x.TotalBesideLabels(total); err != nil {
 		return l, err
 	}
 	for range 2 { // where a first one tells of fewer rows than there may be, what they take
@@ -115,17 +119,17 @@ func (p Problem) LabelEnds() (low, high float64) {
 
 // Total releases how many rows of the largest weight all come to, and the mean offset, where
 // these aren't known.
-func (x *Run) Total() error {
+func (x *Run) Total(share float64) error {
 	if !x.Problem.Facts.Totalled() {
 		return nil
 	}
-	first := x.firstRows()
+	noise := x.Problem.TotalsNoise() / (x.Problem.Mu * math.Sqrt(share))
+	first := x.firstRows(noise)
 	answer, err := x.Sums.Totals(x.Task.Ctx, first)
-	sums, err := x.Pool.Draw(tuning.TotalShare, answer, err)
+	sums, err := x.Pool.Draw(share, answer, err)
 	if err != nil {
 		return err
 	}
-	noise := x.Problem.totalNoise()
 	x.N, x.NNoise, x.shifted = x.Problem.Totals(sums, noise)
 	x.totals = Mean{x.N, x.NNoise}
 	if !x.Problem.Facts.EachRow {
@@ -142,16 +146,11 @@ func (x *Run) Total() error {
 }
 
 // TotalBesideLabels is Total before labels' sums are released, which tell how many rows there are where that is secret.
-func (x *Run) TotalBesideLabels() error {
+func (x *Run) TotalBesideLabels(share float64) error {
 	if !x.Problem.Facts.TotalledBesideLabels() {
 		return nil
 	}
-	return x.Total()
-}
-
-// totalNoise is the deviation of noise in what Total releases.
-func (p Problem) totalNoise() float64 {
-	return p.TotalsNoise() / (p.Mu * math.Sqrt(tuning.TotalShare))
+	return x.Total(share)
 }
 
 // rowsSurely is how many deviations of its noise all rows' total must be for it to be taken, and not that of the first of
@@ -160,8 +159,8 @@ const rowsSurely = 2
 
 // firstRows is how many rows of a person are counted where all of them would be hidden: as many as leave noise of half of
 // the persons.
-func (x *Run) firstRows() int {
-	most := half * x.N / x.Problem.totalNoise()
+func (x *Run) firstRows(noise float64) int {
+	most := half * x.N / noise
 	return int(math.Max(1, math.Min(most, float64(x.Problem.Facts.PersonRows))))
 }
 
@@ -170,7 +169,7 @@ func (x *Run) firstRows() int {
 // rate has it.
 func (p Problem) Totals(sums []float64, noise float64) (n, nNoise, shifted float64) {
 	n = float64(p.Facts.Rows)
-	if p.Facts.Weighted || p.Facts.AddRemove {
+	if p.Facts.Weighted || p.Facts.Absent || p.Facts.AddRemove {
 		n, nNoise = math.Min(n, math.Max(sums[0], math.Max(1, noise))), noise
 	}
 	return n, nNoise, p.meanOffset(n, sums[1], noise)

@@ -39,7 +39,7 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Total(); err != nil {
+	if err := r.Total(tuning.TotalShare); err != nil {
 		return nil, err
 	}
 	m := &Moments{N: r.N, CountNoise: r.NNoise}

@@ -103,7 +103,7 @@ func (x *walking) begin() error {
 	if x.begun, err = estimate.Begin(rest, t); err != nil {
 		return err
 	}
-	if err := x.begun.TotalBesideLabels(); err != nil {
+	if err := x.begun.TotalBesideLabels(tuning.TotalShare); err != nil {
 		return err
 	}
 	share := tuning.SelectMeanShare

@@ -105,6 +105,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 		return nil, nil, err
 	}
 	x.Pool.Left = 1 - p.pilotShare()
+	x.N, x.NNoise = pilot.N, pilot.NNoise // what rows come to, as the pilot's labels tell
 	v := &newton{in: newSpace(x, labels, frame.For(x), at)}
 	v.in.alone = p.alone
 	if err := v.estimate(steps); errors.Is(err, check.ErrBound) {

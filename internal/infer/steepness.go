@@ -87,6 +87,7 @@ func (v *newton) countScores() error {
 	}
 	noise *= math.Pow(v.in.run.Problem.Facts.Positive(), 2) / (v.in.run.NMu() * v.in.run.NMu() * tuning.SteepnessShare)
 	v.steepness.Noise = math.Sqrt(noise + math.Max(0, square-v.steepness.Mean*v.steepness.Mean)/n)
+	v.steepness.Noise = math.Hypot(v.steepness.Noise, v.steepness.Mean*v.in.run.NNoise/n)
 	// Coordinates are round: of rows of a score s their mean is u·(s−b)/‖u‖².
 	if length := floats.Dot(u, u); length > 0 {
 		floats.AddScaled(v.steepness.By[:len(u)], stretch/length, u)

@@ -83,6 +83,49 @@ func TestEffectsWithoutNoise(t *testing.T) {
 	}
 }
 
+// What rows come to may be less than n says: weights below the largest, a secret number of rows far below its bound, persons
+// who have none. Average marginal effects are those of the rows all the same, and something is determined.
+func TestEffectsOfFewerThanStated(t *testing.T) {
+	const n = 4000
+	weights, persons := make([]float64, n), make([]int, n)
+	for i := range weights {
+		weights[i], persons[i] = 1, i
+	}
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+		s := newShops(n, loss, false, 1)
+		for name, detail := range map[string]dpglm.RowDetail{
+			"weights": dpglm.Weights{Of: weights, Max: 9}, "secret n": dpglm.AddRemove{AtMost: 9 * n}, "persons": dpglm.Persons{Of: persons, Count: 9 * n, MaxRows: 1},
+		} {
+			d, err := dpglm.NewDataset(s.x, s.y, s.schema, detail)
+			if err != nil {
+				t.Fatal(err)
+			}
+			budget := dpglm.GDP(3e4)
+			if d.Shape().AddRemove {
+				budget = budget.AddRemove()
+			}
+			f, err := dpglm.Infer(ctx, d, dpglm.Problem{Loss: loss}, budget, dpglm.InferConfig{}, given.Seeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			effects, err := f.MarginalEffects()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var w []float64
+			for _, k := range f.Coefficients() {
+				w = append(w, k.Estimate)
+			}
+			rise := s.rise(loss, w)
+			for j, e := range effects {
+				if !(math.Abs(e.Estimate/(rise*w[j])-1) < 0.01) || !(e.Low < e.Estimate && e.Estimate < e.High) {
+					t.Errorf("%s, %s: %+v, want %g", loss.Name(), name, e, rise*w[j])
+				}
+			}
+		}
+	}
+}
+
 // Of 150 fits with three marginal effects and the means of two rows, 750 intervals, some 38 don't cover what the
 // population has. Those of one fit err together, so that their number has a standard deviation of some 10: 68
 // come about in one of a thousand studies, and fewer than 8.

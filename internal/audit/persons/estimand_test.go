@@ -81,3 +81,50 @@ func TestEstimandOfPersons(t *testing.T) {
 		}
 	}
 }
+
+// Of the persons who are stated five in six have no rows. They are in no mean: predictions have that of labels, with
+// a budget for no more than the constant model, too.
+func TestPersonsWithoutRowsAreInNoMean(t *testing.T) {
+	const n = 2000
+	r := rand.New(rand.NewPCG(41, 42))
+	x, y, of, mean := mat.NewDense(n, 1, nil), make([]float64, n), make([]int, n), 0.0
+	for i := range y {
+		of[i] = i
+		x.Set(i, 0, r.Float64()*2-1)
+		y[i] = 4 + x.At(i, 0) + 0.3*r.NormFloat64()
+		mean += y[i] / n
+	}
+	for name, c := range map[string]struct {
+		learner dpglm.Learner
+		loss    losses.Loss
+	}{
+		"Auto": {dpglm.AutoConfig{}, losses.Squared{}}, "Auto, absolute": {dpglm.AutoConfig{}, losses.Absolute{}},
+		"Noisy GD": {dpglm.NoisyGDConfig{}, losses.Squared{}}, "Frank-Wolfe": {dpglm.FrankWolfeConfig{}, losses.Squared{}},
+		"Infer": {dpglm.InferConfig{}, losses.Squared{}}, "a constant": {nil, losses.Squared{}},
+	} {
+		for _, alike := range []bool{true, false} {
+			learner, budget, draws, most := c.learner, dpglm.GDP(0.1), 12, 0.8
+			if learner == nil { // 45 are what a model of features takes; the mean has noise of 3 then, and is drawn to 0 for it
+				learner, budget, draws, most = dpglm.AutoConfig{}, dpglm.GDP(40.0/(6*n)), 60, 2.6
+			}
+			off := -mean
+			for seed := range draws {
+				d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 2, Label: 10, Intercept: true}, dpglm.Persons{Of: of, Count: 6 * n, MaxRows: 2, Alike: alike}, given.Ordered(9))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, _ := given.Fit(t, learner, d, dpglm.Problem{Loss: c.loss}, budget, uint64(seed))
+				means, err := m.Means(x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range means {
+					off += v / float64(n*draws)
+				}
+			}
+			if math.Abs(off) > most {
+				t.Errorf("%s, alike %v: predictions are off by %.2g on average", name, alike, off)
+			}
+		}
+	}
+}

@@ -101,7 +101,7 @@ func datasetOf(t *testing.T, v visits, facts dpglm.Facts, more ...dpglm.RowDetai
 	return d
 }
 
-// Persons of one row each get the bits that rows get which stand in the persons' order, and
+// Persons of one row each, all of whom have rows, get the bits that rows get which stand in the persons' order, and
 // what numbers they have doesn't matter.
 func TestPersonsOfOneRow(t *testing.T) {
 	single, several := visitsOf(700, 1, 1, class), visitsOf(500, 5, 2, class)
@@ -110,7 +110,7 @@ func TestPersonsOfOneRow(t *testing.T) {
 		dpglm.FrankWolfeConfig{}, dpglm.FrankWolfeConfig{Output: dpglm.WithinBall}} {
 		name := fmt.Sprintf("%T", l)
 		rows := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, single.at(rand.New(mechanisms.NewSeededSource(5)).Perm(700)), two))
-		persons := dpglm.Persons{Of: single.persons, Count: 700, MaxRows: 1}
+		persons := dpglm.Persons{Of: single.persons, MaxRows: 1}
 		if got := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, single, two, persons, given.Ordered(5))); !slices.Equal(got, rows) {
 			t.Errorf("%s: %v for persons of one row each, %v for rows", name, got, rows)
 		}
@@ -135,7 +135,7 @@ func TestWeightsCount(t *testing.T) {
 	}
 	for _, l := range []dpglm.Learner{dpglm.StandardisedGDConfig{}, dpglm.NoisyGDConfig{Steps: 4}, dpglm.OutputPerturbationConfig{}} {
 		want := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, v, two))
-		got := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, twice, two, dpglm.Persons{Of: twice.persons, Count: 600, MaxRows: 2, Alike: true}))
+		got := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, twice, two, dpglm.Persons{Of: twice.persons, MaxRows: 2, Alike: true}))
 		for j := range want {
 			if !(math.Abs(got[j]-want[j]) < 1e-6) {
 				t.Errorf("%T: %v from rows twice each, %v from rows", l, got, want)
