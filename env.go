@@ -104,7 +104,7 @@ func stopped(allow *release.Allowance, ledger *Ledger, err error) error {
 //   - The rows are those of the run that stopped, and in the same order. For learners without
 //     disjoint parts any order will do; with them, as in [GridSearch], [Boost] and after
 //     [Dataset.Split], rows in another order would come to lie in other parts, and cost what all
-//     of these cost together. Nothing here compares the rows: a fingerprint of them, in a journal
+//     of these cost together. (Another split, or part, is refused.) Nothing here compares the rows: a fingerprint of them, in a journal
 //     that may be published, would tell whoever knows all rows but one what that one is. (csvfit
 //     compares its file's, which it keeps with the data and not in the journal.) With [Persons],
 //     whose order is secret and drawn afresh, such runs are refused once something was released.
@@ -126,7 +126,7 @@ func (d *Dataset) identity(ledger *Ledger, of []any) (string, error) {
 	if t, ok := facts.(tableFacts); ok {
 		facts = t.encoder.Schema()
 	}
-	text, err := json.Marshal([]any{d.Shape(), facts, ledger})
+	text, err := json.Marshal([]any{d.Shape(), facts, d.data.Rows().Parts(), ledger})
 	if err != nil {
 		return "", err
 	}

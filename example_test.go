@@ -293,7 +293,7 @@ func ExampleNewPredictor() {
 		}
 		fmt.Println("class", class)
 	}
-	fmt.Println(vote.Spent())
+	fmt.Println(vote.Planned())
 	// Output:
 	// class 1
 	// class 0

@@ -198,7 +198,9 @@ func bitsOf(x []float64) string {
 	return string(b)
 }
 
-// Planned returns the ledger of all answers that the budget was planned for.
+// Planned returns the ledger of all answers that the budget was planned for. It holds at any stop, also at one that answers have
+// chosen: fewer answers are post-processing of all. For so many answers alone no number is offered, as theirs would hold only for a number that was
+// fixed beforehand (docs/PRIVACY.md); of pure privacy each costs its part of the whole.
 func (p *Predictor) Planned() *Ledger {
 	if p.usable() != nil {
 		return nil
@@ -206,28 +208,6 @@ func (p *Predictor) Planned() *Ledger {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.mark(p.planned)
-}
-
-// Spent returns the ledger of the answers so far, nil before the first.
-func (p *Predictor) Spent() *Ledger {
-	if p.usable() != nil {
-		return nil
-	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	made := p.allow.Made()
-	if made == 0 {
-		return nil
-	}
-	spent, err := p.schedule.First(made)
-	if err != nil || made == p.facts.Queries { // an error counts as all
-		return p.mark(p.planned)
-	}
-	l, err := spent.Ledger().WithUnit(p.planned.Unit())
-	if err != nil {
-		return p.mark(p.planned)
-	}
-	return p.mark(l)
 }
 
 // mark says in a ledger that noise was the caller's, before a restart too.

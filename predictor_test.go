@@ -112,22 +112,22 @@ func TestPredictorSpendsItsBudget(t *testing.T) {
 			if c, _ := p.Planned().Claim(); c.Rows != 400 || c.Epsilon != b.epsilon || c.Delta != b.delta || c.Mu != b.mu {
 				t.Errorf("%s: says that it was planned for %+v, not for %v", kind, c, b)
 			}
-			if p.Spent() != nil || p.Answered() != 0 {
-				t.Errorf("%s has spent %v at the start", kind, p.Spent())
+			if p.Answered() != 0 {
+				t.Errorf("%s has answered %d at the start", kind, p.Answered())
 			}
 			for k := range queries {
 				if v := ask(t, p, 0.1*float64(k)); !(v >= 0 && v <= 1) {
 					t.Errorf("%s answers %g", kind, v)
 				}
-				if want := fmt.Sprintf(" %d ×", k+1); !strings.Contains(p.Spent().String(), want) {
-					t.Errorf("%s: ledger %q lacks %q", kind, p.Spent(), want)
+				if p.Answered() != k+1 {
+					t.Errorf("%s: %d answers after %d", kind, p.Answered(), k+1)
 				}
 			}
 			refused(t, p, ErrSpent, 0.5)
-			if p.Spent().String() != p.Planned().String() || p.Answered() != queries {
-				t.Errorf("%s: spent %v of %v", kind, p.Spent(), p.Planned())
+			if want := fmt.Sprintf(" %d ×", queries); p.Answered() != queries || !strings.Contains(p.Planned().String(), want) {
+				t.Errorf("%s: %d answers, and %v lacks %q", kind, p.Answered(), p.Planned(), want)
 			}
-			if p.Spent().CallerNoise() {
+			if p.Planned().CallerNoise() {
 				t.Errorf("%s: the noise is not the caller's", kind)
 			}
 		}
@@ -155,14 +155,14 @@ func TestPredictorUnderConcurrentCallers(t *testing.T) {
 				case errors.Is(err, ErrSpent):
 					refusals.Add(1)
 				}
-				_ = p.Spent()
+				_ = p.Planned()
 			}()
 		}
 		all.Wait()
 		if answers.Load() != queries || refusals.Load() != callers-queries {
 			t.Errorf("%s: %d answers, %d refusals", kind, answers.Load(), refusals.Load())
 		}
-		if err := PureDP(1).covers(p.Spent()); err != nil || p.Answered() != queries {
+		if err := PureDP(1).covers(p.Planned()); err != nil || p.Answered() != queries {
 			t.Errorf("%s: %v after %d", kind, err, p.Answered())
 		}
 	}
@@ -276,7 +276,7 @@ func TestEmptyPredictor(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if p.Planned() != nil || p.Spent() != nil || p.Answered() != 0 || fmt.Sprint(p) != "empty predictor" {
+		if p.Planned() != nil || p.Answered() != 0 || fmt.Sprint(p) != "empty predictor" {
 			t.Errorf("%v has spent something", p)
 		}
 	}

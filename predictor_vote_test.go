@@ -124,7 +124,7 @@ func TestVoteAnswers(t *testing.T) {
 	if math.Abs(ones-want) > math.Sqrt(queries*math.Log(2e6)/2) {
 		t.Errorf("%g of %d answers are 1, want about %g", ones, queries, want)
 	}
-	if !p.Spent().CallerNoise() {
+	if !p.Planned().CallerNoise() {
 		t.Error("the ledger hides that the noise is the caller's")
 	}
 }

@@ -333,15 +333,6 @@ func TestScheduleLedgers(t *testing.T) {
 	if _, err := Replicated("r", 0, leaf(1, 1)); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("no copies: %v", err)
 	}
-	few, err := leaf(3, 4).First(1)
-	if err != nil || math.Abs(few.Ledger().Mu()-3) > 1e-6 {
-		t.Errorf("the first of four: %v", err)
-	}
-	for _, n := range []int{5, 0, -1} {
-		if _, err := leaf(3, 4).First(n); err == nil {
-			t.Errorf("the first %d of four are a schedule", n)
-		}
-	}
 	for name, plan := range map[string]func() (*Schedule, error){
 		"no releases":  func() (*Schedule, error) { return Gaussian("", 1, 0, 1) },
 		"no dimension": func() (*Schedule, error) { return Laplace("", 1, 1, 0) },

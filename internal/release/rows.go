@@ -37,6 +37,14 @@ func (r *Rows) Split(by string, parts int) []*Rows {
 	return r.splits[by]
 }
 
+// Parts say which part of which split the rows are, the innermost first; nothing of a whole data set.
+func (r *Rows) Parts() (parts []string) {
+	for ; r.whole != nil; r = r.whole {
+		parts = append(parts, fmt.Sprintf("part %d of %s", r.part, r.by))
+	}
+	return parts
+}
+
 // within reports whether all rows of r are among those of s, as far as is known.
 func (r *Rows) within(s *Rows) bool {
 	for ; r != nil; r = r.whole {

@@ -66,14 +66,6 @@ func (s *Schedule) Anew() *Schedule {
 // Ledger is what all planned releases spend together.
 func (s *Schedule) Ledger() *mechanisms.Ledger { return s.ledger }
 
-// First is the schedule of a leaf's first releases only.
-func (s *Schedule) First(releases int) (*Schedule, error) {
-	if s.how != leafOnly || releases > s.count {
-		return nil, check.Fail(check.ErrUnplanned, fmt.Sprintf("release %q", s.label), releases, "is not a part of it")
-	}
-	return newLeaf(s.label, s.leaf, releases)
-}
-
 // Sequential composes schedules that run one after the other on the same rows.
 func Sequential(label string, parts ...*Schedule) (*Schedule, error) {
 	return Schedule{label: label, how: sequential, parts: parts}.with(mechanisms.Sequential(label, ledgers(parts)...))

@@ -67,7 +67,8 @@ type Plan struct {
 
 // Within agrees to plans as long as all of them together are mu-GDP for a row: as long as
 // Σ Mu² ≤ mu². It counts a plan when it agrees to it, whatever it asks: a party that answers sums of gradients alone refuses plans with
-// Numbers before.
+// Numbers before. The count lives as long as what is returned: a process that starts anew counts from 0. What lasts
+// is a budget file, or the keeper of package prio.
 func Within(mu float64) func(Plan) error {
 	var lock sync.Mutex
 	spent := 0.0

@@ -150,7 +150,7 @@ var mayUse = map[string]map[string][]string{
 var rootUses = map[string][]string{
 	module + "/internal/release": {
 		"Answer", "Answer.WithConstant",
-		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Anew", "Schedule.Allow", "Selector", "L1",
+		"Rows.Parts", "Schedule", "Schedule.Ledger", "Schedule.Anew", "Schedule.Allow", "Selector", "L1",
 		"Gaussian", "Laplace", "Vote", "Plurality", "Selection", "Objective", "PureObjective", "GaussianNormBound", "LaplaceNormBound", "Pool", "Rankings", "Sequential", "Parallel", "Replicated", "Woven",
 		"Allowance", "Allowance.Part", "Allowance.On", "Allowance.Skip", "Allowance.Made",
 		"Allowance.Keep", "Allowance.Begun", "Allowance.Releases", "Allowance.Resumes",

@@ -177,7 +177,7 @@ func TestAnswersCannotBeRead(t *testing.T) {
 	s := parsed(t, module+"/internal/release")
 	noisy := map[string]string{
 		"Allowance.AddNoise": "[]float64", "Allowance.Draw": "[]float64", "Allowance.Minimise": "[]float64", "Allowance.Select": "int", "Allowance.Vote": "bool",
-		"Allowance.Choose": "int", "Allowance.Made": "int", "Allowance.Begun": "bool", "Allowance.Resumes": "bool", "Allowance.Releases": "int", "L1": "float64", "GaussianNormBound": "float64", "LaplaceNormBound": "float64", "Answer.Sensitivity": "float64", "Minimand.Slope": "float64", "Minimand.Curvature": "float64", // public counts and bounds
+		"Allowance.Choose": "int", "Allowance.Made": "int", "Allowance.Begun": "bool", "Rows.Parts": "[]string", "Allowance.Resumes": "bool", "Allowance.Releases": "int", "L1": "float64", "GaussianNormBound": "float64", "LaplaceNormBound": "float64", "Answer.Sensitivity": "float64", "Minimand.Slope": "float64", "Minimand.Curvature": "float64", // public counts and bounds
 	}
 	public := []string{"release.Answer", "release.Minimand", "*release.Ranking", "*release.Allowance", "*release.Schedule", "*release.Rows", "[]*release.Rows", "*mechanisms.Ledger", "error"}
 	found := 0

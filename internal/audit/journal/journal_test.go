@@ -312,6 +312,37 @@ func TestJournalsOfOtherRunsAreRefused(t *testing.T) {
 	}
 }
 
+// Rows of another split's part are others, and so is another part of the same split.
+func TestJournalsOfOtherPartsAreRefused(t *testing.T) {
+	d := resumed(t)
+	of := func(seed uint64, part int) *dpglm.Dataset {
+		parts := make([]*dpglm.Dataset, 2)
+		var err error
+		if parts[0], parts[1], err = d.Split(0.5, seed); err != nil {
+			t.Fatal(err)
+		}
+		return parts[part]
+	}
+	fit := func(d *dpglm.Dataset, env *dpglm.Env) error {
+		_, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, env)
+		return err
+	}
+	all := &kept{src: &given.Words{Seed: 1}, full: -1}
+	if err := fit(of(1, 0), &dpglm.Env{NoiseForTests: all.src, Journal: all}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		d    *dpglm.Dataset
+		want error
+	}{
+		"the same": {of(1, 0), nil}, "another split": {of(2, 0), dpglm.ErrConfig}, "another part": {of(1, 1), dpglm.ErrConfig}, "all": {d, dpglm.ErrConfig},
+	} {
+		if err := fit(c.d, all.after(2, -1)); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // How many classes there are is one of the facts that a journal is for.
 func TestJournalsOfOtherClassesAreRefused(t *testing.T) {
 	d := resumed(t)

@@ -64,7 +64,7 @@ func TestReleasesNameTheirUnit(t *testing.T) {
 				t.Errorf("%v: the %s is stored as %s (%v)", unit, what, text, err)
 			}
 		}
-		for _, l := range []*dpglm.Ledger{m.Ledger(), of.Model().Ledger(), e.Ledger, p.Planned(), p.Spent()} {
+		for _, l := range []*dpglm.Ledger{m.Ledger(), of.Model().Ledger(), e.Ledger, p.Planned()} {
 			if l.Unit() != unit || !strings.Contains(l.String(), "unit: one "+string(unit.Of)) {
 				t.Errorf("%v: a ledger of\n%v", unit, l)
 			}

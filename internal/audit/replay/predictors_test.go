@@ -91,7 +91,7 @@ func (a answering) trial(t *testing.T) *trial {
 		}
 		_, spent := p.Answer(ctx, make([]float64, a.design.columns))
 		state, err := p.State()
-		return []any{answers, p.Planned(), p.Spent(), string(state), fmt.Sprint(p, spent)}, err
+		return []any{answers, p.Planned(), p.Answered(), string(state), fmt.Sprint(p, spent)}, err
 	}
 	return c
 }
