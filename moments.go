@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -54,8 +55,8 @@ func (d *Dataset) Moments(ctx context.Context, b Budget, env *Env) (*Moments, er
 	if err := d.given(ctx, p); err != nil {
 		return nil, err
 	}
-	m := &Moments{budget: b.String()}
-	plan, err := m.plan(d.Shape(), p, b)
+	var of estimate.Moments
+	plan, err := planMoments(d.Shape(), p, b, &of)
 	if err != nil {
 		return nil, err
 	}
@@ -67,18 +68,30 @@ func (d *Dataset) Moments(ctx context.Context, b Budget, env *Env) (*Moments, er
 	if err != nil {
 		return nil, err
 	}
-	m.sums.Columns = linalg.Product(raw, m.sums.Columns)
-	for j := range m.sums.Alone {
-		scale, a := raw.At(j, j), &m.sums.Alone[j]
-		*a = infer.Alone{Mean: scale*a.Mean + raw.At(j, len(m.sums.Alone)), Noise: math.Abs(scale) * a.Noise, Variance: scale * scale * a.Variance, VarianceNoise: scale * scale * a.VarianceNoise}
-	}
+	m := &Moments{sums: sumsOf(&of), budget: b.String(), longer: of.Longer}
+	m.sums.Combine(raw, of.CountNoise/of.N)
 	m.columns, m.ledger, m.whole = namesOf(model, model.columns), model.ledger, encoderOf(d.facts) == nil
 	return m, nil
 }
 
+// sumsOf are released moments, of encoded features.
+func sumsOf(of *estimate.Moments) *infer.Moments {
+	sums := &infer.Moments{
+		Second: of.Second, Fourth: of.Fourth, Noise: of.Noise, FourthNoise: of.FourthNoise, Columns: of.Back, N: of.N,
+		Far: math.Min(1, of.Longer*of.Bound*of.Bound/float64(len(of.Means))), Alone: make([]infer.Alone, len(of.Means)),
+	}
+	for j, mean := range of.Means {
+		sums.Alone[j] = infer.Alone{
+			Mean: mean, Noise: of.MeanNoise,
+			Variance: of.Squares[j] - float64(mean*mean), VarianceNoise: math.Hypot(of.SquareNoise, 2*mean*of.MeanNoise),
+		}
+	}
+	return sums
+}
+
 // MomentsLedger is what [Dataset.Moments] would release on data of the shape. It costs nothing, and fails where an argument breaks its rule.
 func (s Shape) MomentsLedger(b Budget) (*Ledger, error) {
-	plan, err := new(Moments).plan(s, Problem{Loss: losses.Squared{}}, b)
+	plan, err := planMoments(s, Problem{Loss: losses.Squared{}}, b, new(estimate.Moments))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +106,8 @@ func (momentsLearner) Plan(Shape, Problem, Budget) (*Plan, error) {
 	return nil, check.Fail(ErrConfig, "learner", nil, "must be one of this package")
 }
 
-// plan is what Moments runs, which keeps the sums.
-func (m *Moments) plan(s Shape, p Problem, b Budget) (*Plan, error) {
+// planMoments is what Moments runs, which keeps what is released in of.
+func planMoments(s Shape, p Problem, b Budget, of *estimate.Moments) (*Plan, error) {
 	switch {
 	case !s.Intercept:
 		return nil, check.Fail(ErrConfig, "Facts.Intercept", false, "must be true for moments: without a constant there are no means")
@@ -116,19 +129,11 @@ func (m *Moments) plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan, err := newPlan(momentsLearner{}, s, o.problem, b, schedule, func(r *run) (*fitted, error) {
-		of, err := o.estimate.Moments(r.task())
+		released, err := o.estimate.Moments(r.task())
 		if err != nil {
 			return nil, err
 		}
-		m.sums = &infer.Moments{Second: of.Second, Fourth: of.Fourth, Noise: of.Noise, FourthNoise: of.FourthNoise, Columns: of.Back}
-		m.sums.N, m.sums.Alone = of.N, make([]infer.Alone, len(of.Means))
-		for j, mean := range of.Means {
-			m.sums.Alone[j] = infer.Alone{
-				Mean: mean, Noise: math.Hypot(of.MeanNoise, of.CountNoise/of.N*mean),
-				Variance: of.Squares[j] - mean*mean, VarianceNoise: math.Hypot(of.SquareNoise, 2*mean*of.MeanNoise),
-			}
-		}
-		m.longer, m.sums.Far = of.Longer, math.Min(1, of.Longer*of.Bound*of.Bound/float64(s.features()))
+		*of = *released
 		return &fitted{weights: [][]float64{make([]float64, s.Dim)}, loss: p.Loss}, nil
 	})
 	if err == nil {
@@ -137,21 +142,30 @@ func (m *Moments) plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	return plan, err
 }
 
-// fromEncoded maps encoded features and the constant to raw columns and the constant.
-func (d *Dataset) fromEncoded() (*mat.Dense, error) {
+// fromEncoded maps encoded features and the constant to raw columns and the constant. A feature is a raw column in other units but for what
+// coefficients move of squares and products: columns before these, by which they are solved for in turn.
+func (d *Dataset) fromEncoded() ([][]float64, error) {
 	dim, columns := d.Shape().Dim, d.data.Facts().Columns
-	raw, one := mat.NewDense(dim, dim, nil), make([]float64, dim)
-	for j := range columns {
+	raw, one := make([][]float64, dim), make([]float64, dim)
+	for j := range raw {
+		raw[j] = make([]float64, dim)
+	}
+	raw[dim-1][dim-1] = 1
+	for j, row := range raw[:columns] {
 		one[j] = 1
 		list, err := coefficients(d.facts, columns, one, 0)
 		if err != nil {
 			return nil, err
 		}
 		one[j] = 0
-		raw.Set(j, j, 1/list[j].Value)
-		raw.Set(j, dim-1, -list[columns].Value/list[j].Value)
+		unit := list[j].Value
+		row[j], row[dim-1] = 1/unit, -list[columns].Value/unit
+		for k, c := range list[:j] {
+			if c.Value != 0 {
+				floats.AddScaled(row, -c.Value/unit, raw[k])
+			}
+		}
 	}
-	raw.Set(dim-1, dim-1, 1)
 	return raw, nil
 }
 
@@ -192,7 +206,8 @@ type Regression struct {
 
 // Regress is the least-squares regression of a column on others and an intercept. Names are those of Columns, or a group's, which
 // stands for its levels but the first, which a table's columns don't have. With no columns the intercept is the response's mean, of all rows as they are, and
-// Residual its standard deviation, too small where noise hides few rows that are far out; that of a level is its share. Confidence is as in [InferConfig].
+// Residual its standard deviation, too small where noise hides few rows that are far out; that of a level is its share. Of squares and products
+// deviations are of rows that count less, as their own squares aren't released, and standard errors of means allow for the others. Confidence is as in [InferConfig].
 //
 // The estimand of slopes is that of rows of which those far from most, as few as noise allows, count less. Standard errors hold the noise
 // of moments and sampling, the latter with residuals whose variance may grow with rows' distance from the mean: fourth moments say by how much

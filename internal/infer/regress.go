@@ -46,18 +46,67 @@ func (m *Moments) Mean(column int, level bool) (mean, standardError, variance fl
 		variance = share * (1 - share)
 		scatter = variance
 	} else {
-		dim := m.Second.SymmetricDim()
-		y := mat.NewVecDense(dim, mat.Row(nil, column, m.Columns))
-		y.SetVec(dim-1, 0) // which is about the mean already
-		n := math.Max(m.Second.At(dim-1, dim-1), m.Noise)
-		shift := floats.Dot(y.RawVector().Data, mat.Col(nil, dim-1, m.Second)) / n
-		variance = math.Max(0, mat.Inner(y, m.Second, y)/n-shift*shift)
+		variance = m.variance(column)
 		scatter = math.Max(variance, a.Variance-a.VarianceNoise)
 		if a.Variance-float64(farSeen*a.VarianceNoise) > variance {
 			variance = a.Variance
 		}
 	}
 	return a.Mean, math.Hypot(a.Noise, math.Sqrt(scatter/m.N)), variance
+}
+
+// variance is a column's, by second moments.
+func (m *Moments) variance(column int) float64 {
+	dim := m.Second.SymmetricDim()
+	y := mat.NewVecDense(dim, mat.Row(nil, column, m.Columns))
+	y.SetVec(dim-1, 0) // which is about the mean already
+	n := math.Max(m.Second.At(dim-1, dim-1), m.Noise)
+	shift := floats.Dot(y.RawVector().Data, mat.Col(nil, dim-1, m.Second)) / n
+	return math.Max(0, mat.Inner(y, m.Second, y)/n-float64(shift*shift))
+}
+
+// Combine has columns be those that the rows of by make of them and of the constant, the last. Count is the deviation of the number of rows, over
+// that number, which means have in common.
+//
+// Of a column that is made of one, squares of all rows tell the variance. Of one that is made of several they don't, as products aren't
+// among them: the variance is what second moments have, and where rows that count less add variances eₖ to those of columns k, they add
+// at most (Σ|bₖ|√eₖ)² to that of Σ bₖ·column k, by Minkowski's inequality. [Moments.Mean] allows for that in the standard error and not in the variance,
+// as for an estimate that lies twice as much above second moments and has that for its noise.
+func (m *Moments) Combine(by [][]float64, count float64) {
+	from, columns := *m, len(m.Alone)
+	rows := mat.NewDense(len(by), len(by), nil)
+	for j, row := range by {
+		rows.SetRow(j, row)
+	}
+	m.Columns, m.Alone = linalg.Product(rows, m.Columns), make([]Alone, columns)
+	added := map[int]float64{} // √eₖ
+	for j := range m.Alone {
+		row, a := by[j], &m.Alone[j]
+		var parts []int
+		for k, b := range row[:columns] {
+			if b == 0 {
+				continue
+			}
+			of := from.Alone[k]
+			parts = append(parts, k)
+			a.Mean += float64(b * of.Mean)
+			a.Noise = math.Hypot(a.Noise, b*of.Noise)
+			a.Variance, a.VarianceNoise = b*b*of.Variance, b*b*of.VarianceNoise
+		}
+		a.Noise = math.Hypot(a.Noise, count*a.Mean)
+		a.Mean += row[columns]
+		if len(parts) < 2 {
+			continue
+		}
+		far := 0.0
+		for _, k := range parts {
+			if _, known := added[k]; !known {
+				added[k] = math.Sqrt(math.Max(0, from.Alone[k].Variance-from.Alone[k].VarianceNoise-from.variance(k)))
+			}
+			far += float64(math.Abs(row[k]) * added[k])
+		}
+		a.Variance, a.VarianceNoise = m.variance(j)+float64(2*far*far), far*far
+	}
 }
 
 // Linear is a regression of a column on others, by moments.

@@ -302,3 +302,50 @@ func TestMeanGoesByNoise(t *testing.T) {
 		t.Errorf("the variance of a column with rows far out is %g", variance)
 	}
 }
+
+// A column that is made of several has their mean, the noise of all of them and of the number of rows, and the variance that second moments
+// have; its standard error allows for rows that these don't have, as far as the columns' own squares tell. One that is made of one column is that column in other units.
+func TestCombine(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 1))
+	rows := population(r, 5000, false)
+	m := momentsOf(rows)
+	for range 50 {
+		far := 20 + r.NormFloat64()
+		rows = append(rows, []float64{far, -far, 0, 0})
+	}
+	m.N, m.Alone = float64(len(rows)), make([]Alone, 4)
+	column := func(of func(row []float64) float64) (mean, variance float64) {
+		for _, row := range rows {
+			mean += of(row) / m.N
+		}
+		for _, row := range rows {
+			variance += (of(row) - mean) * (of(row) - mean) / m.N
+		}
+		return mean, variance
+	}
+	for j := range m.Alone {
+		mean, variance := column(func(row []float64) float64 { return row[j] })
+		m.Alone[j] = Alone{Mean: mean, Noise: 0.01 * float64(j+1), Variance: variance, VarianceNoise: 0.1}
+	}
+	before := m.Alone[1]
+	m.Combine([][]float64{{3, -2, 0, 0, 5}, {0, -4, 0, 0, 1}, {0, 0, 1, 0, 0}, {0, 0, 1, 1, 0}, {0, 0, 0, 0, 1}}, 0.001)
+	mean, standardError, variance := m.Mean(0, false)
+	right, all := column(func(row []float64) float64 { return 3*row[0] - 2*row[1] + 5 })
+	if noise := math.Sqrt(0.03*0.03 + 0.04*0.04 + 1e-6*(right-5)*(right-5)); math.Abs(mean-right) > 1e-9 || standardError < math.Hypot(noise, math.Sqrt(all/m.N))*0.98 || standardError > 1.2*math.Hypot(noise, math.Sqrt(all/m.N)) {
+		t.Errorf("mean %g ± %g, want %g ± %g", mean, standardError, right, math.Hypot(noise, math.Sqrt(all/m.N)))
+	}
+	if variance < 7 || variance > 9 || all < 50 { // 9 + 4·1.25 − 12·½ of rows that second moments have
+		t.Errorf("variance %g, of all rows %g", variance, all)
+	}
+	for _, c := range [][2]float64{
+		{m.Alone[1].Mean, 1 - 4*before.Mean}, {m.Alone[1].Noise, 4 * math.Hypot(before.Noise, 0.001*before.Mean)},
+		{m.Alone[1].Variance, 16 * before.Variance}, {m.Alone[1].VarianceNoise, 16 * before.VarianceNoise},
+	} {
+		if math.Abs(c[0]-c[1]) > 1e-12*math.Abs(c[1]) {
+			t.Errorf("in other units %g, want %g", c[0], c[1])
+		}
+	}
+	if m.Alone[3].Variance <= m.Alone[2].Variance || m.Columns.At(0, 0) != 3 || m.Columns.At(0, 1) != -2 || m.Columns.At(0, 4) != 5 {
+		t.Errorf("%+v, %v", m.Alone, mat.Formatted(m.Columns))
+	}
+}
