@@ -297,7 +297,8 @@ func (c Coefficient) PerStep() (per Coefficient, ok bool) {
 // label rises with one unit more, on average over the rows. Under the squared loss these are the coefficients, under
 // a log link coefficients times the labels' mean, and of two classes coefficients times the mean density that the
 // class's probability has at a row's score, of which [Infer] releases a histogram. They are derivatives: of a one-hot
-// column that is close to the difference which the level makes where it is small.
+// column that is close to the difference which the level makes where it is small. Columns of a table that stand in a square, a logarithm,
+// a spline or a product are left out, with all their coefficients: no one of these says by how much the mean rises with a unit more of theirs.
 //
 // Standard errors are by the delta method, in which rows' features are taken to be spread evenly around what
 // their scores tell. A Mark is the coefficient's. It fails for levels, which have no mean, for episodes of a [table.Followup], of which the mean
@@ -312,27 +313,53 @@ func (f *Inference) MarginalEffects() ([]Coefficient, error) {
 	if ofHazards(f.model) {
 		return nil, check.Fail(ErrConfig, "model", f.model.Label(), "is of hazards, which have ratios and no average marginal effects: persons have as many rows as they were at risk")
 	}
-	list := make([]Coefficient, f.model.columns)
-	for j, c := range f.coefficients[:f.model.columns] {
-		list[j] = Coefficient{Name: c.Name, Group: c.Group, Level: c.Level, Step: c.Step, StandardError: math.Inf(1)}
-		if f.law == nil {
-			list[j] = settled(list[j], f.confidence)
-			continue
+	bent, list := bentColumns(f.model.facts), make([]Coefficient, 0, f.model.columns)
+	for j, feature := range features(f.model.facts, f.model.columns) {
+		if !slices.ContainsFunc(feature.Columns, func(name string) bool { return slices.Contains(bent, name) }) {
+			list = append(list, settled(f.marginalEffect(j), f.confidence))
 		}
-		by := f.law.Steepness
-		list[j].Estimate = math.Max(0, by.Mean) * c.Estimate
-		if !c.Undetermined() {
-			changes := slices.Clone(f.columns.RawRowView(j))
-			floats.AddScaled(changes, c.Estimate/by.Mean, by.By)
-			about := f.law.Combine(changes)
-			se := by.Mean * math.Hypot(math.Sqrt(math.Max(0, about.Covariance(about))), c.Estimate*(by.Noise/by.Mean))
-			if about.Freedom >= 1 && se >= 0 && se < math.Inf(1) { // numbers of a hundred digits may have neither
-				list[j].StandardError, list[j].Freedom, list[j].Mark = se, about.Freedom, c.Mark
-			}
-		}
-		list[j] = settled(list[j], f.confidence)
 	}
 	return list, nil
+}
+
+// marginalEffect is that of a column, without its interval.
+func (f *Inference) marginalEffect(j int) Coefficient {
+	c := f.coefficients[j]
+	effect := Coefficient{Name: c.Name, Group: c.Group, Level: c.Level, Step: c.Step, StandardError: math.Inf(1)}
+	if f.law == nil {
+		return effect
+	}
+	by := f.law.Steepness
+	effect.Estimate = math.Max(0, by.Mean) * c.Estimate
+	if c.Undetermined() {
+		return effect
+	}
+	changes := slices.Clone(f.columns.RawRowView(j))
+	floats.AddScaled(changes, c.Estimate/by.Mean, by.By)
+	about := f.law.Combine(changes)
+	se := by.Mean * math.Hypot(math.Sqrt(math.Max(0, about.Covariance(about))), c.Estimate*(by.Noise/by.Mean))
+	if about.Freedom >= 1 && se >= 0 && se < math.Inf(1) { // numbers of a hundred digits may have neither
+		effect.StandardError, effect.Freedom, effect.Mark = se, about.Freedom, c.Mark
+	}
+	return effect
+}
+
+// bentColumns are the columns of a table's schema whose effect isn't one coefficient per unit.
+func bentColumns(facts Facts) (names []string) {
+	e := encoderOf(facts)
+	if e == nil {
+		return nil
+	}
+	schema := e.Schema()
+	for _, c := range schema.Columns {
+		if c.Log || c.Square || len(c.Knots) > 0 {
+			names = append(names, c.Name)
+		}
+	}
+	for _, pair := range schema.Interactions {
+		names = append(names, pair...)
+	}
+	return names
 }
 
 // settled fills in the interval and the test that an estimate, its standard error and degrees of freedom have.

@@ -9,11 +9,12 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/page"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// printEffects prints average marginal effects where they aren't the coefficients themselves.
+// printEffects prints average marginal effects where they aren't the coefficients themselves, and which columns have none.
 func printEffects(w io.Writer, found *dpglm.Inference) error {
 	effects, err := found.MarginalEffects()
 	if err != nil || found.Note() != "" || found.Model().Link() == losses.Identity { // levels have none
@@ -24,7 +25,15 @@ func printEffects(w io.Writer, found *dpglm.Inference) error {
 		over = ", in which each person counts alike"
 	}
 	fmt.Fprintf(w, "\naverage marginal effects, on the mean of %s%s\n", found.Model().Label(), over)
-	return printIntervals(w, effects, found.Confidence(), "effect", "")
+	if len(effects) > 0 {
+		if err := printIntervals(w, effects, found.Confidence(), "effect", ""); err != nil {
+			return err
+		}
+	}
+	if bent := page.Bent(found, effects); bent != "" {
+		fmt.Fprintln(w, bent)
+	}
+	return nil
 }
 
 // printIntervals prints coefficients with their intervals and, where they have a name, their exponentials.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -97,5 +98,29 @@ func TestEffects(t *testing.T) {
 		{[]string{"predict", "-model", plain, "-data", data, "-interval"}, "-method infer"},
 	} {
 		checkExit(t, c.says, c.args, 2, c.says)
+	}
+}
+
+// Where columns are left out of marginal effects it is printed which, with the effects of the others or without any.
+func TestEffectsSayWhatIsLeftOut(t *testing.T) {
+	data := people(t, 3000)
+	for _, c := range []struct{ columns, interactions, says string }{
+		{`"square": true`, `["town", "sector"]`, "\neffects of age, town, sector are left out: they stand in squares, logarithms, splines or products\n"},
+		{`"square": true`, ``, "\neffects of age are left out: they stand in squares, logarithms, splines or products\n"},
+		{`"log": true`, ``, "\neffects of age are left out: they stand in squares, logarithms, splines or products\n"},
+		{`"per": 10`, ``, ""},
+	} {
+		text, err := os.ReadFile(schema(t, "visits", visits))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bent := strings.Replace(string(text), "[20, 69]", "[20, 69], "+c.columns, 1)
+		bent = strings.TrimSuffix(bent, "}") + `, "interactions": [` + c.interactions + "]}"
+		out, _ := csvfit(t, "fit", "-data", data, "-schema", write(t, "bent.json", bent), "-epsilon", "8", "-delta", "1e-4", "-insecure-noise-seed", "1", "-method", "infer", "-o", filepath.Join(t.TempDir(), "m.json"))
+		_, effects, ok := strings.Cut(out, "average marginal effects, on the mean of visits\n")
+		effects, _, _ = strings.Cut(effects, "\n\n")
+		if !ok || !strings.Contains("\n"+effects+"\n", c.says) || strings.Contains(effects, "left out") != (c.says != "") || strings.Contains(effects, "\nage") != (c.says == "") || strings.Contains(effects, "town=hull") != (c.interactions == "") {
+			t.Errorf("%+v: %q", c, effects)
+		}
 	}
 }

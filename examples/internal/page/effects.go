@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
@@ -18,6 +19,7 @@ type effects struct {
 	Scale        string        // what a coefficient is added to
 	Ratio        string        // what its exponential is; empty where it isn't shown
 	Marginal     []coefficient // average marginal effects that aren't the coefficients
+	Bent         string        // which columns have none
 	Over         string        // of what they are averages
 	Baseline     *baseline     // of hazards
 	Rows         []effect
@@ -63,6 +65,55 @@ func (v *effects) Count() (n int) {
 	return n
 }
 
+// marginal has the average marginal effects of the coefficients that are shown, where they aren't the coefficients themselves.
+func (v *effects) marginal(m *dpglm.Model, found *dpglm.Inference, list []table.Coefficient, shown []int) {
+	effects, err := found.MarginalEffects()
+	if err != nil || found.Note() != "" || m.Link() == losses.Identity {
+		return
+	}
+	v.Over, v.Bent = "rows", Bent(found, effects)
+	if claim, _ := m.Ledger().Claim(); claim.PersonRows > 1 {
+		v.Over = "persons, each of whom counts alike"
+	}
+	of := map[string]dpglm.Coefficient{}
+	for _, effect := range effects {
+		of[effect.Name] = effect
+	}
+	for _, at := range shown {
+		if effect, ok := of[list[at].Name]; ok {
+			v.Marginal = append(v.Marginal, lines(table.Coefficient{Feature: list[at].Feature, Value: effect.Estimate}, effect, true, false)...)
+		}
+	}
+}
+
+// Steps reports whether marginal effects are for steps of columns, too.
+func (v *effects) Steps() bool {
+	return slices.ContainsFunc(v.Marginal, func(c coefficient) bool { return c.Step })
+}
+
+// Bent says which columns are left out of the average marginal effects of an inference; it is empty where none is.
+func Bent(found *dpglm.Inference, effects []dpglm.Coefficient) string {
+	e := found.Model().Encoder()
+	if e == nil {
+		return ""
+	}
+	var names []string
+	for _, f := range e.Features() {
+		if slices.ContainsFunc(effects, func(c dpglm.Coefficient) bool { return c.Name == f.Name }) {
+			continue
+		}
+		for _, name := range f.Columns {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("effects of %s are left out: they stand in squares, logarithms, splines or products", strings.Join(names, ", "))
+}
+
 // mostEffects is how many a page shows; beyond, it shows the largest.
 const mostEffects = 200
 
@@ -101,15 +152,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 			v.Undetermined++
 		}
 	}
-	if marginal, err := found.MarginalEffects(); err == nil && found.Note() == "" && m.Link() != losses.Identity {
-		v.Over = "rows"
-		if claim, _ := m.Ledger().Claim(); claim.PersonRows > 1 {
-			v.Over = "persons, each of whom counts alike"
-		}
-		for _, at := range shown {
-			v.Marginal = append(v.Marginal, lines(table.Coefficient{Feature: list[at].Feature, Value: marginal[at].Estimate}, marginal[at], true, false)...)
-		}
-	}
+	v.marginal(m, found, list, shown)
 	v.place()
 	if !v.Constant && v.Note == "" {
 		v.Baseline = newBaseline(m, found)

@@ -101,6 +101,22 @@ func TestFiguresAreThoseReleased(t *testing.T) {
 	}
 }
 
+// The page says which columns have no marginal effect, and has no lines for them.
+func TestEffectsLeftOut(t *testing.T) {
+	c := contentOf(t, 8000, "classes", true)
+	page, _ := written(t, c)
+	effects, err := c.Inference.MarginalEffects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := slices.ContainsFunc(page.all("p"), func(p *element) bool {
+		return strings.HasPrefix(p.text, "Effects of "+hostile[0]+", income are left out: they stand in squares")
+	})
+	if !left || len(effects) != 2 || cells(page, 2, "log(income)") != nil {
+		t.Errorf("effects are of %+v, and that columns are left out is said: %v", effects, left)
+	}
+}
+
 // A forest plot has a point for what is determined and none for what isn't, in the place
 // of its value; levels lie under their column with the reference among them.
 func TestForest(t *testing.T) {

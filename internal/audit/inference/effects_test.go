@@ -2,7 +2,11 @@ package inference_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,6 +17,7 @@ import (
 	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
 )
 
 // rise is by how much the mean of a label rises with the score of shops, on average: by the definition.
@@ -239,5 +244,52 @@ func TestMeansBeyondLabels(t *testing.T) {
 	}
 	if at := list[2]; at.High != 1.5 || !(at.Low > 1.4 && at.Low < 1.5) || list[3].High-list[3].Low > 0.1 {
 		t.Errorf("at its end %v, and within %v", at, list[3])
+	}
+}
+
+// Columns that stand in a square, a logarithm, a spline or a product have no effect: they are left out with their levels and indicators, and
+// what is left is the coefficient times the mean of the derivative, which is that of all rows.
+func TestEffectsOfBentColumns(t *testing.T) {
+	schema, err := table.ParseSchema([]byte(`{"version": 1, "label": "visits", "columns": [
+		{"name": "square", "kind": "numeric", "range": [0, 1], "square": true},
+		{"name": "straight", "kind": "numeric", "range": [0, 1]},
+		{"name": "log", "kind": "numeric", "range": [1, 9], "log": true, "missing": "indicator"},
+		{"name": "spline", "kind": "numeric", "range": [0, 1], "knots": [0.5]},
+		{"name": "product", "kind": "numeric", "range": [0, 1]},
+		{"name": "levels", "kind": "categorical", "levels": ["a", "b", "c"]},
+		{"name": "plain", "kind": "categorical", "levels": ["a", "b", "c"]},
+		{"name": "visits", "kind": "count", "cap": 20}], "interactions": [["product", "levels"]]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, text, mean := rand.New(rand.NewPCG(1, 8)), "square,straight,log,spline,product,levels,plain,visits\n", 0.0
+	const n = 6000
+	for range n {
+		straight, levels, plain := r.Float64(), r.IntN(3), r.IntN(3)
+		visits := math.Min(20, distuv.Poisson{Lambda: math.Exp(straight + float64(plain)/4), Src: r}.Rand())
+		text += fmt.Sprintf("%.3f,%.3f,%.3f,%.3f,%.3f,%c,%c,%.0f\n", r.Float64(), straight, 1+8*r.Float64(), r.Float64(), r.Float64(), 'a'+levels, 'a'+plain, visits)
+		mean += visits / n
+	}
+	read, err := table.ReadCSV(strings.NewReader(text), schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dpglm.NewTableDataset(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := dpglm.Infer(t.Context(), d, dpglm.Problem{Loss: losses.Poisson{}}, dpglm.GDP(100), dpglm.InferConfig{}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	effects, err := f.MarginalEffects()
+	if err != nil || len(effects) != 3 {
+		t.Fatalf("%+v, %v", effects, err)
+	}
+	for k, name := range []string{"straight", "plain=b", "plain=c"} {
+		at := slices.IndexFunc(f.Coefficients(), func(c dpglm.Coefficient) bool { return c.Name == name })
+		if want := mean * f.Coefficients()[at].Estimate; effects[k].Name != name || math.Abs(effects[k].Estimate/want-1) > 0.02 || effects[k].Undetermined() {
+			t.Errorf("%+v, want %s and %g", effects[k], name, want)
+		}
 	}
 }
