@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -20,7 +21,7 @@ import (
 )
 
 // predict adds a model's predictions to the rows of a file, of which it keeps few at a
-// time. Means are held to the label's range.
+// time. Means are those at a row's exposure, held to the label's range.
 func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit predict", flag.ContinueOnError)
 	model := f.String("model", "", "`file` of a model")
@@ -290,24 +291,23 @@ func (p *predictions) write(x mat.Matrix, rows [][]string, exposures []float64) 
 	if err != nil {
 		return err
 	}
+	offsets := make([]float64, len(rows))
+	for i, exposure := range exposures {
+		offsets[i] = math.Log(exposure)
+	}
 	mean := class
 	if p.mean {
-		if mean, err = p.Means(x); err != nil {
+		if mean, err = p.MeansAt(x, offsets); err != nil {
 			return err
 		}
 	}
 	var ends []dpglm.Interval
 	if p.found != nil {
-		if ends, err = p.found.Means(x, nil); err != nil {
+		if ends, err = p.found.Means(x, offsets); err != nil {
 			return err
 		}
 	}
 	for i, fields := range rows {
-		exposure := 1.0
-		if i < len(exposures) { // of counts
-			exposure = exposures[i]
-			mean[i] *= exposure
-		}
 		if p.mean || p.classes[1] == "" {
 			fields = append(fields, strconv.FormatFloat(mean[i], 'g', 6, 64))
 		}
@@ -315,7 +315,7 @@ func (p *predictions) write(x mat.Matrix, rows [][]string, exposures []float64) 
 			fields = append(fields, p.classes[int(class[i])])
 		}
 		if ends != nil {
-			fields = append(fields, strconv.FormatFloat(exposure*ends[i].Low, 'g', 6, 64), strconv.FormatFloat(exposure*ends[i].High, 'g', 6, 64))
+			fields = append(fields, strconv.FormatFloat(ends[i].Low, 'g', 6, 64), strconv.FormatFloat(ends[i].High, 'g', 6, 64))
 		}
 		rows[i] = fields
 		if err := p.w.Write(fields); err != nil {

@@ -129,3 +129,54 @@ func TestOffsetsAreLogarithmsOfExposures(t *testing.T) {
 		t.Errorf("predictions %q", predicted)
 	}
 }
+
+// Predictions at an exposure, and the ends of their intervals, are held to the label's range as those of MeansAt are, with
+// the logarithms of exposures for offsets; and so they are where the file has no exposures, for ones of 1.
+func TestRatesAreHeldToTheRange(t *testing.T) {
+	r, text := rand.New(rand.NewPCG(4, 1)), "age,years,claims\n"
+	for range 3000 {
+		age, years := 18+62*r.Float64(), 0.1+5*r.Float64()
+		text += fmt.Sprintf("%.1f,%.3f,%.0f\n", age, years, math.Min(2, math.Round(years*math.Exp(1-0.03*(age-18)))))
+	}
+	model := filepath.Join(t.TempDir(), "model.json")
+	csvfit(t, "fit", "-data", write(t, "capped.csv", text), "-epsilon", "8", "-method", "infer", "-o", model, "-insecure-noise-seed", "1", "-schema", write(t, "capped.json", `{"version":1,"label":"claims","exposure":"years","columns":[
+		{"name":"age","kind":"numeric","range":[18,80]},{"name":"years","kind":"numeric","range":[0.1,6]},{"name":"claims","kind":"count","cap":2}]}`))
+	m, read, err := readModel(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, held := "age,years\n", 0
+	var ages []map[string]string
+	var offsets []float64
+	for _, years := range []float64{0.5, 1, 2, 3, 4, 5, 6} {
+		for _, age := range []string{"18", "30", "70"} {
+			rows += fmt.Sprintf("%s,%v\n", age, years)
+			ages, offsets = append(ages, map[string]string{"age": age}), append(offsets, math.Log(years))
+		}
+	}
+	x, err := m.Encode(ages...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(rows string, offsets []float64) {
+		means, err1 := m.MeansAt(x, offsets)
+		ends, err2 := read.one.Means(x, offsets)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		out, _ := csvfit(t, "predict", "-model", model, "-data", write(t, "new.csv", rows), "-interval")
+		lines := strings.Split(strings.TrimSpace(out), "\n")[1:]
+		for i, mean := range means {
+			if want := fmt.Sprintf(",%.6g,%.6g,%.6g", mean, ends[i].Low, ends[i].High); !strings.HasSuffix(lines[i], want) {
+				t.Errorf("%s, want %s", lines[i], want)
+			}
+			if mean == 2 {
+				held++
+			}
+		}
+	}
+	if check(rows, offsets); held == 0 || held == len(offsets) {
+		t.Errorf("%d of %d means are at the end of the range", held, len(offsets))
+	}
+	check(strings.ReplaceAll(rows, ",years", ",other"), make([]float64, len(offsets)))
+}

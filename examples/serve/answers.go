@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -17,20 +18,24 @@ func predictor(m *dpglm.Model) (kind string, predict func(x mat.Matrix, exposure
 	case m.Levels() != nil:
 		return "levels", levels(m)
 	case m.Link().Probability():
-		return "probability", numbers(m.Means)
+		return "probability", numbers(m.MeansAt)
 	case m.Encoder().Label().Kind == table.Binary: // a loss without probabilities
-		return "class", numbers(m.Predict)
+		return "class", numbers(func(x mat.Matrix, _ []float64) ([]float64, error) { return m.Predict(x) })
 	}
-	return "mean", numbers(m.Means)
+	return "mean", numbers(m.MeansAt)
 }
 
-// numbers predicts one for each row, in proportion to its exposure.
-func numbers(predict func(x mat.Matrix) ([]float64, error)) func(x mat.Matrix, exposures []float64) ([]any, error) {
+// numbers predicts one for each row, whose offset is the logarithm of its exposure.
+func numbers(predict func(x mat.Matrix, offsets []float64) ([]float64, error)) func(x mat.Matrix, exposures []float64) ([]any, error) {
 	return func(x mat.Matrix, exposures []float64) ([]any, error) {
-		values, err := predict(x)
+		offsets := make([]float64, len(exposures))
+		for i, exposure := range exposures {
+			offsets[i] = math.Log(exposure)
+		}
+		values, err := predict(x, offsets)
 		out := make([]any, len(values))
 		for i, v := range values {
-			out[i] = v * exposures[i]
+			out[i] = v
 		}
 		return out, err
 	}

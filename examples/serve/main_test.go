@@ -178,11 +178,11 @@ func TestServesClasses(t *testing.T) {
 	}
 }
 
-// claims is a model of rates.
-func claims(t *testing.T) *dpglm.Model {
+// claims is a model of rates, of the largest count and the longest exposure.
+func claims(t *testing.T, most int, longest float64) *dpglm.Model {
 	t.Helper()
 	schema, err := table.ParseSchema([]byte(`{"version": 1, "label": "claims", "exposure": "years", "columns": [
-		{"name": "age", "kind": "numeric", "range": [0, 100]}, {"name": "years", "kind": "numeric", "range": [0.1, 1]}, {"name": "claims", "kind": "count", "cap": 5}]}`))
+		{"name": "age", "kind": "numeric", "range": [0, 100]}, {"name": "years", "kind": "numeric", "range": [0.1, ` + fmt.Sprint(longest) + `]}, {"name": "claims", "kind": "count", "cap": ` + fmt.Sprint(most) + `}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,11 +220,11 @@ func numbered(t *testing.T, s *httptest.Server, body string) (a answered) {
 // Means are for each record's own exposure, as those of csvfit predict, and for 1 where it has
 // none; the answers say so.
 func TestServesRates(t *testing.T) {
-	s := httptest.NewServer(newServer(claims(t)))
+	s := httptest.NewServer(newServer(claims(t, 5, 1)))
 	defer s.Close()
 	const per = "each record's years, or 1 where it has none"
 	a := numbered(t, s, `[{"age": 70, "years": 0.5}, {"age": 70}, {"age": 70, "years": 1}]`)
-	if p := a.Predictions; len(p) != 3 || p[0] != p[1]/2 || p[1] != p[2] || a.Per != per || a.Held != nil {
+	if p := a.Predictions; len(p) != 3 || math.Abs(2*p[0]/p[1]-1) > 1e-12 || p[1] != p[2] || a.Per != per || a.Held != nil {
 		t.Errorf("%+v", a)
 	}
 	if a := numbered(t, s, `[{"age": 70, "years": 30}, {"age": 70, "years": 1}]`); a.Predictions[0] != a.Predictions[1] || fmt.Sprint(a.Held) != "map[years:[1]]" {
@@ -241,6 +241,36 @@ func TestServesRates(t *testing.T) {
 	var model struct{ Per string }
 	if err := json.NewDecoder(r.Body).Decode(&model); err != nil || model.Per != per {
 		t.Errorf("%+v (%v)", model, err)
+	}
+}
+
+// Means at an exposure are held to the label's range as those of MeansAt are, with the logarithms of exposures for offsets.
+func TestRatesAreHeldToTheRange(t *testing.T) {
+	m := claims(t, 2, 6)
+	s := httptest.NewServer(newServer(m))
+	defer s.Close()
+	var ages []map[string]string
+	var offsets []float64
+	var asked []string
+	for _, years := range []float64{0.5, 1, 2.5, 6} {
+		for _, age := range []string{"30", "70"} {
+			ages, offsets = append(ages, map[string]string{"age": age}), append(offsets, math.Log(years))
+			asked = append(asked, fmt.Sprintf(`{"age": %s, "years": %v}`, age, years))
+		}
+	}
+	x, err := m.Encode(ages...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.MeansAt(x, offsets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want[1] >= 2 || want[7] != 2 {
+		t.Fatalf("means are %v: some should be at the end of the range, 2", want)
+	}
+	if got := numbered(t, s, "["+strings.Join(asked, ",")+"]").Predictions; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("means %v, want %v", got, want)
 	}
 }
 
