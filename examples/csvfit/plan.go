@@ -24,7 +24,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	source.TakesLevels = true
 	b.addTo(f)
 	e.addTo(f)
-	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them; with -evaluate, that of all")
+	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them; with -evaluate, that of all (default: the schema's at_most or persons, which it must be where there is one)")
 	share := evaluated(f)
 	of := f.String("largest", "", "`file` of a budget: find the largest ε that is left in it, at its δ and for its group, and plan with that")
 	asJSON := f.Bool("json", false, "print one JSON object")
@@ -38,13 +38,13 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := canEvaluate(given, *share); err != nil {
 		return err
 	}
-	if !given["rows"] {
-		return task.Usage("-rows is missing: the number of rows to train on, which is public")
-	}
-	if *rows < 1 {
-		return task.Usage("-rows %d must be the number of rows to train on, which is public", *rows)
+	if given["rows"] && *rows < 1 {
+		return task.Usage("-rows %d must be at least 1: the number of rows to train on", *rows)
 	}
 	if err := source.Resolve("csvfit", stderr); err != nil {
+		return err
+	}
+	if err := statedRows(rows, given["rows"], source.Facts()); err != nil {
 		return err
 	}
 	if err := b.choose(source); err != nil {
@@ -99,8 +99,8 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if held > 0 {
 			note += fmt.Sprintf("\nof -rows %d, %d are to evaluate on: figures cost nothing more, as a row is in one part\n%s", *rows, held, evaluation)
 		}
-		_, err := fmt.Fprintf(stdout, "%s, %d %s, %s weights, feature bound %.4g%s\n%s\n%s",
-			b.named(source), shape.Rows, units(shape), weights(source, shape), shape.FeatureBound, radiusOf(b.bound(p)), explained(evaluation.ledger), note)
+		_, err := fmt.Fprintf(stdout, "%s, %s%d %s, %s weights, feature bound %.4g%s\n%s\n%s",
+			b.named(source), atMost(shape), shape.Rows, units(shape), weights(source, shape), shape.FeatureBound, radiusOf(b.bound(p)), explained(evaluation.ledger), note)
 		return err
 	}
 	if note != "" {
@@ -125,6 +125,27 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Held         int                  `json:"evaluation_rows,omitempty"`
 		Evaluation   *forecast.Evaluation `json:"evaluation_forecast,omitempty"`
 	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, b.lossName(source), b.method, b.bound(p), b.epsilon, b.delta, b.group, warnings, evaluation.ledger, made, held, evaluation.Evaluation})
+}
+
+// statedRows takes the number of rows, or persons, from a schema that states it or a bound on it, as a fit does, and refuses another one.
+func statedRows(rows *int, given bool, schema *table.Schema) error {
+	of, key, number := "rows", "at_most", schema.AtMost
+	if schema.Person != "" {
+		of = "persons"
+	}
+	if number == 0 {
+		key, number = "persons", schema.Persons
+	}
+	switch {
+	case number == 0 && !given:
+		return task.Usage("-rows is missing: the number of %s to train on, which is public", of)
+	case number == 0:
+		return nil
+	case given && *rows != number:
+		return task.Usage(`-rows %d must be the schema's %q, %d, which a fit takes for the number of %s: leave -rows out`, *rows, key, number, of)
+	}
+	*rows = number
+	return nil
 }
 
 // shapeOf is the shape of a data set of so many rows of a schema.
