@@ -133,7 +133,7 @@ func (c *CSR) addPairs(text string) error {
 		case index < last:
 			return fileError(0, "%s comes after the index %d; write the pairs in ascending order", quote(pair), last)
 		}
-		v, err := strconv.ParseFloat(right, 64)
+		v, err := parseFloat(right)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return &Error{kind: ErrValue, message: fmt.Sprintf("%s is not index:value with a finite number as value; write one such as 7:0.5", quote(pair))}
 		}

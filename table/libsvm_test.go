@@ -47,6 +47,8 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		{"beyond the features", "1 10:1\n", ErrFile, []string{`"10:1"`, "1 to 9"}},
 		{"overflowing index", "1 99999999999999999999:1\n", ErrFile, []string{"whole number"}},
 		{"query", "1 qid:3 1:1\n", ErrFile, []string{`"qid:3" is not index:value`}},
+		{"hexadecimal", "1 3:0x1p1\n", ErrValue, []string{`"3:0x1p1" is not index:value with a finite number`}},
+		{"underscore", "1 3:1_0\n", ErrValue, []string{`"3:1_0" is not index:value with a finite number`}},
 		{"no colon", "1 3\n", ErrFile, []string{`"3" is not index:value`}},
 		{"no value", "1 3:\n", ErrValue, []string{`"3:"`, "finite"}},
 		{"NaN", "1 1:NaN\n", ErrValue, []string{`"1:NaN"`, "finite"}},

@@ -2,7 +2,6 @@ package table
 
 import (
 	"slices"
-	"strconv"
 )
 
 // oneHotField reads a level from columns of 0 and 1, of which a row has one 1 at most: two
@@ -59,7 +58,7 @@ func (f *oneHotField) bit(i int, text string) (bool, error) {
 		}
 		return false, valueError(f.names[i], "%s; write 0 or 1, as for the other columns of the one-hot group %s", what, quote(f.column.Name))
 	}
-	if x, err := strconv.ParseFloat(text, 64); err == nil && (x == 0 || x == 1) { // 1.0
+	if x, err := parseFloat(text); err == nil && (x == 0 || x == 1) { // 1.0
 		return x == 1, nil
 	}
 	return false, valueError(f.names[i], "%s is neither 0 nor 1, as the fields of the one-hot group %s must be; correct it, or leave the column out of the group", quote(text), quote(f.column.Name))

@@ -77,13 +77,14 @@ func TestOneHotRecords(t *testing.T) {
 func TestRowsThatAreNotOneHot(t *testing.T) {
 	s := parse(t, wards(`"kind":"onehot","levels":["icu","surgery"]`))
 	for fields, parts := range map[string][]string{
-		"1,1":   {`column "ward=surgery": it is 1, and so is column "ward=icu"`, `group "ward" has one level at most`, "binary"},
-		"1,0.5": {`column "ward=surgery": "0.5" is neither 0 nor 1`, `group "ward"`, "correct it"},
-		"2,0":   {`column "ward=icu": "2" is neither`},
-		"-1,0":  {`column "ward=icu": "-1" is neither`},
-		"yes,0": {`column "ward=icu": "yes" is neither`},
-		",0":    {`column "ward=icu": the field is empty`, "write 0 or 1"},
-		"0,NaN": {`column "ward=surgery": "NaN" stands for a missing value`},
+		"1,1":     {`column "ward=surgery": it is 1, and so is column "ward=icu"`, `group "ward" has one level at most`, "binary"},
+		"1,0x1p0": {`"0x1p0" is neither 0 nor 1`},
+		"1,0.5":   {`column "ward=surgery": "0.5" is neither 0 nor 1`, `group "ward"`, "correct it"},
+		"2,0":     {`column "ward=icu": "2" is neither`},
+		"-1,0":    {`column "ward=icu": "-1" is neither`},
+		"yes,0":   {`column "ward=icu": "yes" is neither`},
+		",0":      {`column "ward=icu": the field is empty`, "write 0 or 1"},
+		"0,NaN":   {`column "ward=surgery": "NaN" stands for a missing value`},
 	} {
 		_, err := ReadCSV(strings.NewReader("age,ward=icu,ward=surgery,y\n1,0,0,0\n2,"+fields+",0\n"), s)
 		says(t, fields, err, ErrValue, append(parts, "line 3, ")...)

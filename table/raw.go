@@ -1,9 +1,6 @@
 package table
 
-import (
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Raw reads records as an [Encoder] does, by the names of their columns, and leaves the
 // numbers as they are: for models that were trained on a matrix with named columns. The zero
@@ -43,7 +40,7 @@ type rawField struct{ column string }
 
 func (f rawField) read(text string, into *cell) error {
 	text = trim(text)
-	x, err := strconv.ParseFloat(text, 64)
+	x, err := parseFloat(text)
 	switch plain := plainNumber(text); {
 	case err == nil && x-x == 0:
 		*into = cell{u: x}

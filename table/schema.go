@@ -429,7 +429,7 @@ func parseNumber(text string, comma bool) (float64, error) {
 	if x, ok := plainDecimal(text); ok {
 		return x, nil
 	}
-	return strconv.ParseFloat(text, 64)
+	return parseFloat(text)
 }
 
 func (s *Schema) missingTexts() []string {

@@ -69,13 +69,21 @@ func plainDecimal(text string) (x float64, ok bool) {
 	return x, true
 }
 
+// parseFloat reads a number as data have them: the forms of programs' sources, as 0x1p3 and 1_000, are none.
+func parseFloat(text string) (float64, error) {
+	if strings.ContainsAny(text, "_xX") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
 func isFloat(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
+	_, err := parseFloat(text)
 	return err == nil
 }
 
 func tooLarge(text string) bool {
-	x, err := strconv.ParseFloat(text, 64)
+	x, err := parseFloat(text)
 	return err != nil && math.IsInf(x, 0)
 }
 
