@@ -61,16 +61,17 @@ type Expectation struct {
 // figure is a column of the table that String prints.
 type figure struct {
 	title, form string
+	infinite    string // what stands for it: of a share that nothing was gained to have one of
 	of          func(e Expectation) float64
 }
 
 var figures = []figure{
-	{"excess loss", "%.2g", func(e Expectation) float64 { return e.Excess }},
-	{"gain lost, from", "%.1f %%", func(e Expectation) float64 { return 100 * e.LostRange[0] }},
-	{"to", "%.1f %%", func(e Expectation) float64 { return 100 * e.LostRange[1] }},
-	{"accuracy lost", "%.2f points", func(e Expectation) float64 { return 100 * e.AccuracyLost }},
-	{"width ratio", "%.2f", func(e Expectation) float64 { return e.Width }},
-	{"determined", "%.0f %%", func(e Expectation) float64 { return 100 * e.Determined }},
+	{"excess loss", "%.2g", "inf", func(e Expectation) float64 { return e.Excess }},
+	{"gain lost, from", "%.1f %%", "–", func(e Expectation) float64 { return 100 * e.LostRange[0] }},
+	{"to", "%.1f %%", "–", func(e Expectation) float64 { return 100 * e.LostRange[1] }},
+	{"accuracy lost", "%.2f points", "inf", func(e Expectation) float64 { return 100 * e.AccuracyLost }},
+	{"width ratio", "%.2f", "inf", func(e Expectation) float64 { return e.Width }},
+	{"determined", "%.0f %%", "inf", func(e Expectation) float64 { return 100 * e.Determined }},
 }
 
 // write is a value in the figure's form.
@@ -78,7 +79,7 @@ func (g figure) write(e Expectation) string {
 	v := g.of(e)
 	switch {
 	case math.IsInf(v, 0):
-		return "inf"
+		return g.infinite
 	case math.IsNaN(v):
 		return "–"
 	}
@@ -119,7 +120,11 @@ func (f *Forecast) String() string {
 	fmt.Fprintln(t, strings.Join(lines, "\t\n")+"\t")
 	t.Flush()
 	if slices.ContainsFunc(f.At, func(e Expectation) bool { return !math.IsNaN(e.LostRange[0]) }) {
-		b.WriteString("Gain lost is the share of what features gain over a constant model, for signals from a fifth to twice as strong as the usual.\n")
+		b.WriteString("Gain lost is the share of what features gain over a constant model, for signals from a fifth to twice as strong as the usual")
+		if slices.ContainsFunc(f.At, func(e Expectation) bool { return math.IsInf(e.LostRange[1], 0) }) {
+			b.WriteString("; – where the weakest gain nothing that could be lost")
+		}
+		b.WriteString(".\n")
 	}
 	b.WriteString("Real rows are others: expect an excess from a third of this to three times as much.\n")
 	if f.Caution != "" {

@@ -127,6 +127,23 @@ func TestMoreBudgetCostsLess(t *testing.T) {
 	}
 }
 
+// Where the weakest signals gain nothing there is no share of it that is lost, which is said; no width is something else.
+func TestNoGainToLose(t *testing.T) {
+	f := &Forecast{At: []Expectation{{Epsilon: 1, Lost: .2, LostRange: [2]float64{.1, math.Inf(1)}, AccuracyLost: math.NaN(), Width: math.Inf(1), Determined: 1}}}
+	text, err := json.Marshal(f)
+	if err != nil || !strings.Contains(string(text), `"gain_lost_low":0.1,"gain_lost_high":null`) {
+		t.Errorf("%v: %s", err, text)
+	}
+	words := strings.Join(strings.Fields(f.String()), " ")
+	if !strings.Contains(words, "10.0 % – inf 100 %") || !strings.Contains(words, "twice as strong as the usual; – where the weakest gain nothing") {
+		t.Errorf("%v", f)
+	}
+	f.At[0].LostRange[1] = .3
+	if words := strings.Join(strings.Fields(f.String()), " "); !strings.Contains(words, "10.0 % 30.0 %") || strings.Contains(words, "–") {
+		t.Errorf("%v", f)
+	}
+}
+
 // Fewer rows than n stand for n rows: what they forecast is what n rows do, for widths that
 // aren't scaled up would be 0.6 times as large, and losses of a budget that isn't, 16 times.
 func TestFewerRowsStandForMany(t *testing.T) {
