@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -223,7 +224,7 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 	}
 	w.Denominator = math.Min(1/inverse, 1e6)
 	w.Statistic = mat.Dot(&solved, mat.NewVecDense(q, gap))
-	w.P = distuv.F{D1: float64(q), D2: w.Denominator}.Survival(w.Statistic / float64(q))
+	w.P = mathext.RegIncBeta(w.Denominator/2, float64(q)/2, w.Denominator/(w.Denominator+math.Max(0, w.Statistic))) // F's tail, to its own digits
 	return w, nil
 }
 
