@@ -175,7 +175,7 @@ func decoded(r *bufio.Reader, encoding string) (io.Reader, error) {
 	}
 	start, _ := r.Peek(peeked)
 	if several := bytes.IndexFunc(start, func(c rune) bool { return c >= utf8.RuneSelf }) >= 0; several && validStart(start) {
-		return nil, fileError(0, "it is UTF-8, and the schema's \"encoding\" is %s: leave that out", encoding)
+		return nil, fileError(0, "it is UTF-8, and the schema's \"encoding\" is %s: leave that out or, where it is a model's, save the file as it (iconv -f UTF-8 -t %s)", encoding, encoding)
 	}
 	return &fromWindows{r: r}, nil
 }
