@@ -29,3 +29,15 @@ func TestPlansForStatedNumbers(t *testing.T) {
 		checkExit(t, of, []string{"plan", "-schema", write(t, "s.json", fmt.Sprintf(facts, states, kind)), "-epsilon", "1"}, 2, "-rows is missing: the number of "+of+" to train on")
 	}
 }
+
+// More rows, or persons, than a schema's bound says are refused by its name.
+func TestMoreThanAtMost(t *testing.T) {
+	data := write(t, "d.csv", "who,x,y\na,1,0\nb,2,1\nc,3,1\n")
+	facts := `{"version": 1, "label": "y", %s "at_most": 2, "columns": [{"name": "who", "kind": %q}, {"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`
+	for _, c := range []struct{ person, kind, says string }{
+		{"", "ignored", "row 3 (counted from 1) must not be there: the public bound on the number of rows, a schema's at_most, is 2"},
+		{`"person": "who", "max_rows": 1,`, "id", "person of row 3 (counted from 1) must be one of the 2 that there may be by the public bound on their number, a schema's at_most"},
+	} {
+		checkExit(t, c.says, []string{"fit", "-data", data, "-schema", write(t, "s.json", fmt.Sprintf(facts, c.person, c.kind)), "-epsilon", "1", "-delta", "0.01", "-method", "infer"}, 1, c.says)
+	}
+}

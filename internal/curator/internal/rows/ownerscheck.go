@@ -47,10 +47,14 @@ func (f *Owners) checkPersons(rows int) error {
 	if number := max(f.Count, f.Places); number > 0 {
 		most = number
 	}
+	there := "there are"
+	if f.Places > 0 {
+		there = "there may be by the public bound on their number, a schema's at_most"
+	}
 	seen := map[int]struct{}{}
 	for i, p := range f.Persons {
 		if seen[p] = struct{}{}; len(seen) > most {
-			return check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, fmt.Sprintf("must be one of the %d that there are: others stand before", most))
+			return check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, fmt.Sprintf("must be one of the %d that %s: others stand before", most, there))
 		}
 	}
 	return nil
@@ -64,7 +68,7 @@ func (f *Owners) checkPlaces(rows int) error {
 	case f.Places > 0 && f.Count > 0:
 		return check.Fail(check.ErrConfig, "number of persons", f.Count, "must not be given where it is secret, and but known to be at most another number")
 	case f.Places > 0 && f.Persons == nil && rows > f.Places:
-		return check.Fail(check.ErrValue, fmt.Sprintf("row %d (counted from 1)", f.Places+1), nil, fmt.Sprintf("must not be there: there are at most %d", f.Places))
+		return check.Fail(check.ErrValue, fmt.Sprintf("row %d (counted from 1)", f.Places+1), nil, fmt.Sprintf("must not be there: the public bound on the number of rows, a schema's at_most, is %d", f.Places))
 	}
 	return nil
 }
