@@ -80,11 +80,23 @@ func (b *budget) groups(s dpglm.Shape) string {
 	return fmt.Sprintf(" for any %d %s", b.group, units(s))
 }
 
+// settle takes the default δ of so many rows, or persons, where none was given. One row has none.
+func (b *budget) settle(rows int) error {
+	if b.delta != 0 {
+		return nil
+	}
+	if rows == 1 {
+		return task.Usage("-delta is missing: the default, n to the power -1.5, is 1 where n is 1, and a δ lies strictly between 0 and 1")
+	}
+	b.delta = task.DefaultDelta(rows)
+	return nil
+}
+
 // of plans for a shape, with the default δ where none was given, and warns of budgets that
 // are most likely mistakes.
 func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpglm.Plan, []string, error) {
-	if b.delta == 0 {
-		b.delta = task.DefaultDelta(s.Rows)
+	if err := b.settle(s.Rows); err != nil {
+		return nil, nil, err
 	}
 	b.addRemove = s.AddRemove
 	if facts := source.Facts(); facts != nil {

@@ -53,7 +53,10 @@ func (e *expected) check(given map[string]bool, b *budget) error {
 			seeks = append(seeks, "-"+name)
 		}
 	}
-	all := strings.Join(seeks, " and ")
+	seeking := strings.Join(seeks, " and ") + " looks for an ε"
+	if len(seeks) > 1 {
+		seeking = strings.Join(seeks, " and ") + " look for an ε"
+	}
 	switch {
 	case len(seeks) == 0 && given["mean"] && !e.table && !given["evaluate"]:
 		return task.Usage("-mean is for a forecast: give -expect, -evaluate, -width, -excess or -lost with it")
@@ -64,11 +67,11 @@ func (e *expected) check(given map[string]bool, b *budget) error {
 	case len(seeks) == 0:
 		return b.check(given)
 	case given["epsilon"]:
-		return task.Usage("%s looks for an ε: leave out -epsilon, or give -expect in its place", all)
+		return task.Usage("%s: leave out -epsilon, or give -expect in its place", seeking)
 	case e.table:
-		return task.Usage("%s looks for an ε, and -expect takes one: leave one of them out", all)
+		return task.Usage("%s, and -expect takes one: leave one of them out", seeking)
 	case given["evaluate"]:
-		return task.Usage("%s looks for an ε, and -evaluate takes one: leave one of them out", all)
+		return task.Usage("%s, and -evaluate takes one: leave one of them out", seeking)
 	case given["width"] && !(e.target.Width > 1 && e.target.Width < 1e6):
 		return task.Usage("-width %g must be above 1, which is the width without privacy: 1.5 is half as wide again", e.target.Width)
 	case given["excess"] && !(e.target.Excess > 0 && e.target.Excess < 1e300):
@@ -121,9 +124,6 @@ func (e *expected) lacksMean(source *task.Source) bool {
 
 // scenario is what is planned.
 func (e *expected) scenario(b *budget, source *task.Source, rows int) forecast.Scenario {
-	if b.delta == 0 {
-		b.delta = task.DefaultDelta(rows)
-	}
 	return forecast.Scenario{Table: source.Facts(), Rows: rows, Problem: b.problem(source),
 		Learner: b.learner, Delta: b.delta, Group: b.group, LabelMean: e.mean}
 }
@@ -143,6 +143,9 @@ func (e *expected) around(ctx context.Context, b *budget, source *task.Source, r
 
 // seek finds an ε and says what else was tried.
 func (e *expected) seek(ctx context.Context, b *budget, source *task.Source, rows int, asJSON bool, stdout io.Writer) error {
+	if err := b.settle(rows); err != nil {
+		return err
+	}
 	epsilon, tried, err := e.scenario(b, source, rows).EpsilonFor(ctx, e.target, progress.Steps(ctx, "fits of made-up rows"))
 	if err != nil {
 		return err

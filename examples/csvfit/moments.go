@@ -83,8 +83,8 @@ func moments(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	shape := data.Shape()
-	if o.delta == 0 {
-		o.delta = task.DefaultDelta(shape.Rows)
+	if err := o.settle(shape.Rows); err != nil {
+		return err
 	}
 	o.addRemove = shape.AddRemove
 	b := o.total()

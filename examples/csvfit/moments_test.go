@@ -64,6 +64,8 @@ func TestMoments(t *testing.T) {
 	if err := os.WriteFile(file("weighted.json"), []byte(persons), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	one := write(t, "one.csv", "x,y\n1,2\n")
+	oneRow := write(t, "one.json", `{"version":1,"label":"y","columns":[{"name":"x","kind":"numeric","range":[0,9]},{"name":"y","kind":"numeric","range":[0,9]}]}`)
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -76,6 +78,7 @@ func TestMoments(t *testing.T) {
 		"no output":     {[]string{"moments", "-data", data, "-schema", schema, "-epsilon", "1"}, "-o is missing"},
 		"a loss":        {[]string{"moments", "-data", data, "-schema", schema, "-epsilon", "1", "-o", file("x"), "-loss", "squared"}, "-loss"},
 		"a radius":      {[]string{"moments", "-data", data, "-schema", schema, "-epsilon", "1", "-o", file("x"), "-radius", "1"}, "-radius"},
+		"one row":       {[]string{"moments", "-data", one, "-schema", oneRow, "-epsilon", "1", "-o", file("x")}, "-delta is missing"},
 		"weights":       {[]string{"moments", "-data", data, "-schema", file("weighted.json"), "-epsilon", "1", "-o", file("x")}, "weight"},
 		"label by edge": {[]string{"moments", "-data", data, "-schema", "cps1988.json", "-epsilon", "1", "-o", file("x")}, "above"},
 	} {
