@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -77,7 +78,7 @@ func (q *questions) flags(f *flag.FlagSet) {
 		}
 	}
 	f.Func("contrast", "a `column:level:base` whose difference is printed with its interval, of a model by -method infer; may be given again", list(&q.contrasts))
-	f.Func("test", "`coefficients` or columns, as age,region, that are tested to be 0 together: whether a smaller model would do; may be given again", list(&q.tests))
+	f.Func("test", "`coefficients` or columns, as age,region, that are tested to be 0 together: whether a smaller model would do; a column stands for all that it alone makes, which are its levels, spline, square, logarithm and indicator of missing values, and products with others are named one by one, as age:region=west; may be given again", list(&q.tests))
 }
 
 // fields are the parts of a text.
@@ -123,7 +124,11 @@ func (q *questions) answer(found *dpglm.Inference) (*answers, error) {
 	}
 	for _, text := range q.tests {
 		names := fields(text, ",")
-		test, err := found.Wald(dpglm.AllZero(levels(found, names)...)...)
+		made, err := coefficientsNamed(found.Model(), names)
+		if err != nil {
+			return nil, err
+		}
+		test, err := found.Wald(dpglm.AllZero(made...)...)
 		if err != nil {
 			return nil, task.Usage("-test %q: %v", text, err)
 		}
@@ -132,20 +137,30 @@ func (q *questions) answer(found *dpglm.Inference) (*answers, error) {
 	return r, nil
 }
 
-// levels are names of coefficients, a column's being all its levels.
-func levels(found *dpglm.Inference, names []string) (list []string) {
-	for _, name := range names {
-		at := len(list)
-		for _, c := range found.Coefficients() {
-			if c.Group == name && name != "" {
-				list = append(list, c.Name)
-			}
-		}
-		if len(list) == at {
+// coefficientsNamed are coefficients by their names, each once: a column's or a group's name stands for all that it alone makes.
+func coefficientsNamed(m *dpglm.Model, names []string) (list []string, err error) {
+	all, err := m.Coefficients()
+	if err != nil {
+		return nil, err
+	}
+	add := func(name string) {
+		if !slices.Contains(list, name) {
 			list = append(list, name)
 		}
 	}
-	return list
+	for _, name := range names {
+		known := false
+		for _, c := range all {
+			if name != "" && (c.Group == name || len(c.Columns) == 1 && c.Columns[0] == name) {
+				add(c.Name)
+				known = true
+			}
+		}
+		if !known {
+			add(name)
+		}
+	}
+	return list, nil
 }
 
 func (r *answers) print(w io.Writer, found *dpglm.Inference) error {

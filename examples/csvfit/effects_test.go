@@ -124,3 +124,43 @@ func TestEffectsSayWhatIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A column's name stands for all coefficients that it alone makes, each once, and no product's; theirs stand for themselves.
+func TestColumnsAreTestedWhole(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("knotted,logged,squared,missing,level,y\n")
+	for i := range 4000 {
+		missing := fmt.Sprint(i % 7)
+		if i%5 == 0 {
+			missing = "NA"
+		}
+		fmt.Fprintf(&b, "%d,%d,%d,%s,%s,%d\n", i%11, 1+i%90, i%13, missing, "abc"[i%3:i%3+1], (i*i+i/3)%20)
+	}
+	facts := write(t, "s.json", `{"version": 1, "label": "y", "columns": [{"name": "knotted", "kind": "numeric", "range": [0, 10], "knots": [3, 6]},
+		{"name": "logged", "kind": "numeric", "range": [1, 90], "log": true}, {"name": "squared", "kind": "numeric", "range": [0, 12], "square": true},
+		{"name": "missing", "kind": "numeric", "range": [0, 6], "missing": "indicator"}, {"name": "level", "kind": "categorical", "levels": ["a", "b", "c"]},
+		{"name": "y", "kind": "numeric", "range": [0, 20]}], "interactions": [["squared", "level"]]}`)
+	model := filepath.Join(t.TempDir(), "m.json")
+	csvfit(t, "fit", "-data", write(t, "d.csv", b.String()), "-schema", facts, "-epsilon", "1e5", "-method", "infer", "-insecure-noise-seed", "1", "-o", model)
+	_, read, err := readModel(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for names, all := range map[string][]string{
+		"knotted": {"bs(knotted)1", "bs(knotted)2", "bs(knotted)3", "bs(knotted)4", "bs(knotted)5"},
+		"logged":  {"log(logged)"}, "squared": {"squared", "squared^2"}, "missing": {"missing", "missing=missing"}, "level": {"level=b", "level=c"},
+		"squared^2, squared": {"squared^2", "squared"}, "level=c,level": {"level=b", "level=c"}, "squared:level=b": {"squared:level=b"}, "missing=missing": {"missing=missing"},
+		"logged,level": {"log(logged)", "level=b", "level=c"},
+	} {
+		want, err := read.one.Wald(dpglm.AllZero(all...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown, _ := csvfit(t, "show", "-model", model, "-test", names); !strings.Contains(shown, fmt.Sprintf(" all 0: %v\n", want)) {
+			t.Errorf("%s: want %v\n%s", names, want, shown)
+		}
+	}
+	for _, name := range []string{"y", "squared:level", ""} {
+		checkExit(t, name, []string{"show", "-model", model, "-test", name}, 2, fmt.Sprintf("%q must be the name of a column or of the intercept", name))
+	}
+}
