@@ -169,12 +169,19 @@ type WaldTest struct {
 	Undetermined bool `json:"undetermined"`
 }
 
+// leastP is the least p that is printed: below it a float has few digits, or none.
+const leastP = 1e-300
+
 // String prints the test as others do.
 func (w WaldTest) String() string {
 	if w.Undetermined {
 		return fmt.Sprintf("Wald test: χ²(%d) undetermined", w.Freedom)
 	}
-	return fmt.Sprintf("Wald test: χ²(%d) = %.4g, p = %.4g", w.Freedom, w.Statistic, w.P)
+	p := fmt.Sprintf("= %.4g", w.P)
+	if w.P < leastP {
+		p = fmt.Sprintf("< %g", leastP)
+	}
+	return fmt.Sprintf("Wald test: χ²(%d) = %.4g, p %s", w.Freedom, w.Statistic, p)
 }
 
 // Wald tests that all restrictions hold together. None may follow from the others. It fails

@@ -479,6 +479,9 @@ func TestInferenceHypotheses(t *testing.T) {
 	if err != nil || math.Abs(one.Statistic/(list[0].Z*list[0].Z)-1) > 1e-9 || math.Abs(one.P-list[0].P) > 1e-9*list[0].P || one.Freedom != 1 {
 		t.Errorf("%+v (%v), z is %g", one, err, list[0].Z)
 	}
+	if text := one.String(); !strings.HasSuffix(text, ", p < 1e-300") {
+		t.Error(text)
+	}
 	shifted, err := f.Wald(dpglm.Restriction{Factors: map[string]float64{"size": 2}, Value: 2 * list[0].Estimate})
 	if err != nil || shifted.Statistic > 1e-9 || shifted.P < 0.999 {
 		t.Errorf("%+v (%v)", shifted, err)
