@@ -73,35 +73,20 @@ func (t *Trial) nonPrivateLevels() ([]metrics.Metric, error) {
 		}
 		return metrics.OfLevels(m.Probabilities(rowsOf(t.test)), t.Held), nil
 	}
-	loss, err := t.levelLoss()
-	if err != nil {
-		return nil, err
+	loss := t.loss.(losses.Ordinal)
+	if loss.Estimated() {
+		m, err := baseline.FitOrdinal(rowsOf(t.train), t.train.Labels(), weights(t.train), len(t.levels))
+		if err != nil {
+			return nil, err
+		}
+		return metrics.OfLevels(m.Probabilities(rowsOf(t.test)), t.Held), nil
 	}
 	of, labels := byRow(t.train, loss)
 	m, err := baseline.Fit(rowsOf(t.train), labels, of)
 	if err != nil {
 		return nil, err
 	}
-	p := mat.NewDense(len(t.Held), len(t.levels), nil)
-	for i, z := range m.Scores(rowsOf(t.test)) {
-		p.SetRow(i, loss.Probabilities(z))
-	}
-	return metrics.OfLevels(p, t.Held), nil
-}
-
-// levelLoss is the loss of levels that ascend, with thresholds of the training rows' levels where none
-// are given.
-func (t *Trial) levelLoss() (losses.Ordinal, error) {
-	loss := t.loss.(losses.Ordinal)
-	if !loss.Estimated() {
-		return loss, nil
-	}
-	counts := slices.Repeat([]float64{1}, len(t.levels))
-	weights := weights(t.train)
-	for i, y := range t.train.Labels() {
-		counts[int(y)] += weigh(weights, i)
-	}
-	return losses.OrdinalFromFractions(counts...)
+	return metrics.OfLevels((&baseline.Ordinal{Model: *m, Loss: loss}).Probabilities(rowsOf(t.test)), t.Held), nil
 }
 
 // constantLevels scores the levels' shares among the training rows.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -199,6 +201,60 @@ func TestNonPrivateFitsAreWeighted(t *testing.T) {
 				t.Errorf("%s, %s of %d: %g, want %g", name, metric, k, v, wants[k])
 			}
 		}
+	}
+}
+
+// Thresholds of levels that ascend are fitted with the slopes, where the schema states no shares: those of the levels' shares alone are too close where slopes are steep.
+func TestNonPrivateThresholdsAreFitted(t *testing.T) {
+	data, schema := filepath.Join(t.TempDir(), "d.csv"), filepath.Join(t.TempDir(), "s.json")
+	r := rand.New(rand.NewPCG(1, 2))
+	text := "x,y\n"
+	for range 4000 {
+		x, u := r.Float64(), r.Float64()
+		level := 0
+		for _, threshold := range []float64{2, 4, 5} {
+			if 8*x+math.Log(u/(1-u)) > threshold {
+				level++
+			}
+		}
+		text += fmt.Sprintf("%g,%d\n", x, level)
+	}
+	facts := `{"version": 1, "label": "y", "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]}, {"name": "y", "kind": "categorical", "levels": ["0", "1", "2", "3"], "ordered": true}]}`
+	for path, text := range map[string]string{data: text, schema: facts} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := flag.NewFlagSet("test", flag.ContinueOnError)
+	s := NewSource(f)
+	s.TakesLevels, s.HeldOut = true, 0.25
+	if _, err := Parse(f, []string{"-data", data, "-schema", schema, "-loss", "ordinal"}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ResolveData("test", io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	trial, err := s.Trial(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := trial.NonPrivate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := make([]float64, 4)
+	for _, y := range trial.train.Labels() {
+		shares[int(y)]++
+	}
+	if trial.loss, err = losses.OrdinalFromFractions(shares...); err != nil {
+		t.Fatal(err)
+	}
+	given, err := trial.NonPrivate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := metrics.Value(fitted, "log_loss"), metrics.Value(given, "log_loss"); !(a < b-0.05) {
+		t.Errorf("log-loss %v, by the thresholds of the shares %v", a, b)
 	}
 }
 
