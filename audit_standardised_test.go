@@ -159,7 +159,7 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) stream {
 		if err != nil {
 			return 0, err
 		}
-		at, err := way.Walk(estimate.Stage{In: estimate.One(framed), Steps: 1, Averaged: 1, Size: 1, Share: 1}, estimate.Iterate{At: [][]float64{{0, 0, 0}}, Clip: stepClip})
+		at, err := way.Walk(estimate.Stage{In: estimate.One(framed), Steps: 1, Averaged: 1, Size: 1, Intercept: 1, Share: 1}, estimate.Iterate{At: [][]float64{{0, 0, 0}}, Clip: stepClip})
 		if err != nil {
 			return 0, err
 		}

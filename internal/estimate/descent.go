@@ -81,7 +81,7 @@ func (x *Descent) firstStage() Stage {
 	if x.Run.Problem.Loss.Labels() == losses.Count && losses.LinkOf(x.Run.Problem.Loss) == losses.Log {
 		curvature = math.Min(f.Steepest, tuning.StepCurvatureCount*f.Curvature)
 	}
-	s := Stage{In: x.scored(), Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
+	s := Stage{In: x.scored(), Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective}
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
 	s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.dimension()))/math.Log(tuning.StepsFrom), tuning.LeastSteps), tuning.MostSteps)))
 	s.Ridge = tuning.Ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
@@ -94,28 +94,58 @@ func (x *Descent) firstStage() Stage {
 	if !x.Run.Pilot {
 		s.Share -= tuning.LineShare
 	}
-	if most := x.bearable() / math.Sqrt(x.noiseOfScores(s)); most < 1 {
-		s.Size *= most
+	signals, most := typical(x.Frame.Signal), f.bearable(x.Run.Problem)*x.contrasts()
+	bearable := func() bool { return x.noiseOfScores(s, signals) < most }
+	if !bearable() {
+		s.Size = crossing(0, s.Size, func(size float64) bool {
+			s.Size = size
+			return bearable()
+		})
 	} else if x.Frame.wide { // noise leaves room for columns that few rows have
 		s.Momentum = crossing(s.Momentum, tuning.ColumnMostMomentum, func(m float64) bool {
 			s.Momentum = m
-			return x.noiseOfScores(s) < x.bearable()*x.bearable()
+			return bearable()
 		})
 	}
+	s.Intercept = x.interceptStep(s, tuning.BearableIntercept*most)
 	s.Choose = []int{0, s.Steps / 2 / 2, s.Steps / 2}
 	s.Allowed = x.Run.N * math.Min(tuning.ClippedRows*math.Sqrt(x.dimension())/nmu, x.Labels.most())
 	return s
 }
 
-// bearable is the standard deviation that noise may bring into scores.
-func (x *Descent) bearable() float64 {
-	return tuning.BearableNoise * math.Sqrt(x.contrasts()*x.Labels.Residual)
+// interceptStep is the part of a step that the intercept takes. No ridge holds it, and far out the loss hardly pulls it back: its noise may bring
+// so much variance into scores.
+func (x *Descent) interceptStep(s Stage, most float64) float64 {
+	sd, apart := s.noise(x.slope(x.Labels.Typical*math.Sqrt(1+s.Effective)), x.Run.NMu())
+	noise, free := slices.Repeat([]float64{sd * apart}, s.Steps), s
+	free.Ridge = 0
+	within := func(part float64) bool {
+		free.Size = part * s.Size
+		return free.variance(noise, x.Labels.flattest())*x.contrasts() < most
+	}
+	if within(1) {
+		return 1
+	}
+	return crossing(0, 1, within)
 }
 
-// noiseOfScores is about the variance that the noise of a stage brings into scores.
-func (x *Descent) noiseOfScores(s Stage) float64 {
+// noiseOfScores is about the variance that the noise of a stage brings into scores, by the signals of so many typical directions.
+func (x *Descent) noiseOfScores(s Stage, signals []float64) float64 {
 	noise := 2 * x.Labels.Typical * math.Sqrt(1+s.Effective) / (x.Run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
-	return x.forecast(s, Iterate{Noise: slices.Repeat([]float64{noise}, s.Steps)})
+	each := float64(len(x.Frame.Signal)) / math.Max(1, float64(len(signals)))
+	return s.spread(signals, x.Labels.flattest(), slices.Repeat([]float64{noise}, s.Steps)) * x.contrasts() * each
+}
+
+// typical are the middle ones of as many equal parts of signals as have moments, or all where there are no more.
+func typical(signals []float64) []float64 {
+	if len(signals) <= MostFeatures {
+		return signals
+	}
+	sorted, some := slices.Sorted(slices.Values(signals)), make([]float64, MostFeatures)
+	for k := range some {
+		some[k] = sorted[(2*k+1)*len(sorted)/(2*MostFeatures)]
+	}
+	return some
 }
 
 // settle shortens the result of a pilot for its noise.

@@ -2,6 +2,8 @@ package estimate
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -58,8 +60,8 @@ func walked(t *testing.T, s Stage) (Iterate, []float64) {
 // what the gradients before and after the first one differ by tells the curvature, and what momentum it had is forgotten.
 func TestStepsEndAtTheLeastSquares(t *testing.T) {
 	for name, s := range map[string]Stage{
-		"Newton's": {Steps: 1, Averaged: 1, Size: 1, Momentum: 0.5},
-		"too long": {Steps: 2, Averaged: 1, Size: 3, Momentum: 0.5},
+		"Newton's": {Steps: 1, Averaged: 1, Size: 1, Momentum: 0.5, Intercept: 1},
+		"too long": {Steps: 2, Averaged: 1, Size: 3, Momentum: 0.5, Intercept: 1},
 	} {
 		at, truth := walked(t, s)
 		if floats.Distance(at.At[0], truth, 2) > 1e-4 || math.Abs(at.Size-1) > 1e-4 {
@@ -103,6 +105,59 @@ func TestStepsAreAsLongAsCurvatureAndNoiseAllow(t *testing.T) {
 		if bearable := tuning.BearableNoise * math.Sqrt(x.Labels.Residual); math.Abs(math.Sqrt(variance)/bearable-1) > 0.01 {
 			t.Errorf("steps of %g make scores vary by %g, and %g is bearable", s.Size, math.Sqrt(variance), bearable)
 		}
+	}
+}
+
+// Whatever noise would make of scores with the usual steps, and of whichever labels, it is held to what is bearable: of all directions together, and of
+// the intercept a part of that.
+func TestNoiseIsHeldToWhatIsBearable(t *testing.T) {
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Logistic{}, losses.Poisson{}} {
+		for _, mean := range []float64{0.03, 0.4} {
+			for _, nmu := range []float64{50, 100, 400, 1e6} {
+				const n = 1000
+				x := &Descent{
+					Run:   &Run{Problem: Problem{Loss: loss, Facts: Facts{Rows: n, Dim: 4, Intercept: true, LabelBound: 1}, Mu: nmu / n}, N: n, D: 3, Pool: &Pool{Left: 0.7}},
+					Frame: &Frame{Signal: []float64{1, 0.7, 0.1}, Effective: 2.8},
+				}
+				x.Frame.run = x.Run
+				x.Labels = startOf(x.Run.Problem, n, Mean{mean, 1e-3})
+				s := x.firstStage()
+				if s.Size > 1/x.Labels.flattest() || s.Intercept > 1 {
+					t.Errorf("%s, n·μ = %g: steps of %g, the intercept's %g of it", loss.Name(), nmu, s.Size, s.Intercept)
+				}
+				most := x.Labels.bearable(x.Run.Problem)
+				sd, apart := s.noise(x.slope(x.Labels.Typical*math.Sqrt(1+s.Effective)), x.Run.NMu())
+				b := s
+				b.Size, b.Ridge = s.Intercept*s.Size, 0
+				steps := slices.Repeat([]float64{sd}, s.Steps)
+				intercept := b.variance(steps, x.Labels.flattest()) * apart * apart
+				if got := x.noiseOfScores(s, x.Frame.Signal); got > most*(1+1e-9) || intercept > tuning.BearableIntercept*most*(1+1e-9) {
+					t.Errorf("%s, n·μ = %g: noise of variance %g in scores and %g in the intercept, and %g is bearable", loss.Name(), nmu, got, intercept, most)
+				}
+				if nmu == 1e6 && s.Intercept != 1 {
+					t.Errorf("%s: without noise the intercept's steps are %g of the others'", loss.Name(), s.Intercept)
+				}
+			}
+		}
+	}
+}
+
+// Of more signals than have moments some stand for all.
+func TestTypicalSignals(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	signals := make([]float64, 20_000)
+	for j := range signals {
+		signals[j] = math.Pow(r.Float64(), 8)
+	}
+	x := &Descent{
+		Run:    &Run{Problem: Problem{Loss: losses.Logistic{}, Facts: Facts{Intercept: true}, Mu: 1}, N: 1000},
+		Frame:  &Frame{Signal: signals, Effective: 30},
+		Labels: Labels{Typical: 0.5, Curvature: 0.25, Steepest: 0.25},
+	}
+	s := Stage{Steps: 50, Averaged: 25, Size: 2, Momentum: 0.5, Share: 0.7, Ridge: 0.01}
+	some := typical(signals)
+	if a, b := x.noiseOfScores(s, some), x.noiseOfScores(s, signals); len(some) != MostFeatures || math.Abs(a/b-1) > 0.01 {
+		t.Errorf("%d of them make a variance of %g, and all one of %g", len(some), a, b)
 	}
 }
 

@@ -399,3 +399,12 @@ func (l Labels) most() float64 { return 0.5 * l.Minority }
 
 // flattest is the curvature at the constant model, or the largest one where that is less.
 func (l Labels) flattest() float64 { return math.Min(l.Curvature, l.Steepest) }
+
+// bearable is the variance that noise may bring into scores of one column: of classes, whose scores have a scale of their own, however rare one is, so much
+// of that scale; else so much of the slopes' variance.
+func (l Labels) bearable(p Problem) float64 {
+	if p.Loss.Labels() == losses.Binary {
+		return math.Pow(tuning.BearableClasses, 2) / l.Steepest
+	}
+	return math.Pow(tuning.BearableNoise, 2) * l.Residual
+}

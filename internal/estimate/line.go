@@ -98,7 +98,7 @@ func apart(at, from [][]float64) [][]float64 {
 // lineStage is planned with what is left. It begins at the further point, whose number is r.
 func (x *Descent) lineStage(from, to [][]float64, r, share float64) (*Descent, Stage, error) {
 	f := x.Labels
-	s := Stage{Steps: tuning.LineSteps, Averaged: tuning.LineSteps / 2, Effective: 2, Curvature: f.Residual, Line: true}
+	s := Stage{Steps: tuning.LineSteps, Averaged: tuning.LineSteps / 2, Effective: 2, Line: true}
 	s.Size = 1 / math.Min(f.Steepest, tuning.StepCurvature*f.Curvature)
 	if x.of != nil {
 		s.In, s.Share = factored{x.of, from, to, r}, share
@@ -121,12 +121,8 @@ func (x *Descent) fitted(s Stage, h float64) (sum float64) {
 }
 
 // forecast is the variance of scores that the noise of a stage's steps makes.
-func (x *Descent) forecast(s Stage, at Iterate) (sum float64) {
-	h := x.Labels.flattest()
-	for _, signal := range x.Frame.Signal {
-		sum += float64(signal * s.variance(at.Noise, signal*h))
-	}
-	return sum * x.contrasts()
+func (x *Descent) forecast(s Stage, at Iterate) float64 {
+	return s.spread(x.Frame.Signal, x.Labels.flattest(), at.Noise) * x.contrasts()
 }
 
 // through is the frame of one coordinate, what scores of a point have beside another one's, over r: a

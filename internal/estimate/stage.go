@@ -16,6 +16,7 @@ type Stage struct {
 	In              scored
 	Steps, Averaged int     // all, and the last ones, which are averaged
 	Size, Momentum  float64 // η
+	Intercept       float64 // part of η that the intercept's steps have
 	Ridge           float64 // κh
 	Optimism        float64 // what is added to the mean gradient of a line
 	Share           float64 // of μ², for the gradients
@@ -24,7 +25,6 @@ type Stage struct {
 	Choose          []int   // the steps before which the clip is chosen
 	Allowed         float64 // rows that the clip may shorten
 	NormBound       float64 // what a clip that is read is at most; 0 for any
-	Curvature       float64 // for the clip that costs nothing
 	Effective       float64
 }
 
@@ -94,7 +94,7 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 					next, velocity := s.step(was-origin[c][j], v[c][j], float64(s.Size*g[c][j]))
 					column[j], v[c][j] = origin[c][j]+next, velocity
 				} else if moves {
-					v[c][j] = float64(s.Momentum*v[c][j]) - float64(s.Size*g[c][j])
+					v[c][j] = float64(s.Momentum*v[c][j]) - float64(s.Intercept*float64(s.Size*g[c][j]))
 					column[j] += v[c][j]
 				}
 				if averaged {
@@ -165,11 +165,7 @@ func (x *Descent) gradient(s Stage, at *Iterate, u [][]float64, t int) (g [][]fl
 	if err != nil {
 		return nil, 0, err
 	}
-	bound, apart := slope.Clip, 1.0
-	if slope.Apart > 0 {
-		bound, apart = math.Hypot(slope.Clip, slope.Constant), slope.Apart/slope.Constant
-	}
-	at.Noise[t] = 2 * bound / (x.Run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
+	at.Noise[t], apart = s.noise(slope, x.Run.NMu())
 	g = like(u)
 	each := len(flat) / len(u)
 	for c := range g {
@@ -179,6 +175,15 @@ func (x *Descent) gradient(s Stage, at *Iterate, u [][]float64, t int) (g [][]fl
 	}
 	balance(g)
 	return g, apart, nil
+}
+
+// noise is the standard deviation of that of a step's mean gradient under a slope, and what the intercept's is over it.
+func (s Stage) noise(slope curator.Slope, nmu float64) (sd, apart float64) {
+	bound, apart := slope.Clip, 1.0
+	if slope.Apart > 0 {
+		bound, apart = math.Hypot(slope.Clip, slope.Constant), slope.Apart/slope.Constant
+	}
+	return 2 * bound / (nmu * math.Sqrt(s.Share/float64(s.Steps))), apart
 }
 
 // balance takes the mean over several classes away from a gradient: that of the
@@ -244,7 +249,7 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) er
 	if f.Minority < 1 && x.Labels.most()*x.Run.N < 2*middle { // too few to be seen
 		at.Clip = math.Max(at.Clip, tuning.ClipRare*(1-f.Minority)*math.Sqrt(1+s.Effective))
 	}
-	at.Clip = max(at.Clip, math.Min(x.Run.freeClip(s, h), h.Covering()))
+	at.Clip = max(at.Clip, math.Min(x.Run.freeClip(s, f.Residual, h), h.Covering()))
 	return nil
 }
 
@@ -262,8 +267,8 @@ func (s Stage) readClip(h histogram.Tails, last, typical float64) float64 {
 
 // freeClip is one whose noise is small beside a standard error, and costs nothing: as the loss has
 // it, or by the median of gradients' norms if that says less.
-func (x *Run) freeClip(s Stage, h histogram.Tails) float64 {
-	deviation := math.Sqrt(s.Curvature)
+func (x *Run) freeClip(s Stage, residual float64, h histogram.Tails) float64 {
+	deviation := math.Sqrt(residual)
 	if h.Readable() {
 		median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })]
 		deviation = math.Min(deviation, median/math.Sqrt(s.Effective+1))
@@ -285,6 +290,14 @@ func (s Stage) variance(noise []float64, h float64) float64 {
 		total += float64(effect * noise[t] * effect * noise[t])
 	}
 	return total
+}
+
+// spread is the variance of scores that noise makes along directions of these signals, whose curvatures are so many times h.
+func (s Stage) spread(signals []float64, h float64, noise []float64) (sum float64) {
+	for _, signal := range signals {
+		sum += float64(signal * s.variance(noise, signal*h))
+	}
+	return sum
 }
 
 // effects are by how much the average falls for each unit of each step's noise.

@@ -50,9 +50,13 @@ const (
 	StepCurvature = 4
 	// StepCurvatureCount: the same for counts. Origin not recorded.
 	StepCurvatureCount = 8
-	// BearableNoise: deviation that noise may bring into scores, over a slope's. Tuned on sets of data,
-	// 25 November 2026.
+	// BearableNoise: deviation that noise may bring into scores of real labels, counts and amounts, over a slope's. Tuned on sets of data,
+	// 30 November 2026.
 	BearableNoise = 0.8
+	// BearableClasses: the same of classes, times the root of the largest curvature. Tuned on sets of data, 30 November 2026.
+	BearableClasses = 0.2
+	// BearableIntercept: part of that variance that the intercept's noise may bring. Tuned on sets of data, 30 November 2026.
+	BearableIntercept = 0.2
 	// Momentum: part of a step that goes on in the next. Origin not recorded.
 	Momentum = 0.5
 	// LineShare: share of μ² of the last steps, along one line. Tuned on sets of data, 25 November 2026.

@@ -34,6 +34,62 @@ func TestAutoOnCountsOfAWideRange(t *testing.T) {
 	}
 }
 
+// With hardly more rows and budget than a constant takes noise would walk far: the intercept's, which nothing holds once the loss is flat, and that of
+// all directions where steps are but somewhat shorter. Of few rows with sixty numbers each, which tell little, or words, of which each row has
+// some, classes are predicted hardly worse than by a constant all the same, by the mean of 12 draws.
+func TestAutoOfFewRowsAndLittleBudget(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
+	const n, fresh, draws = 720, 4000, 12
+	for name, width := range map[string]int{"numbers": 60, "words": 3000} {
+		r := rand.New(rand.NewPCG(8, 15))
+		effects := make([]float64, width)
+		for j := range effects {
+			effects[j] = 0.08 * r.NormFloat64()
+		}
+		x, y, constant := mat.NewDense(n+fresh, width, nil), make([]float64, n+fresh), 0.0
+		for i := range y {
+			score := -1.2
+			for k := range 60 {
+				j, v := k, 0.13*r.NormFloat64()
+				if width > 60 {
+					j, v = min(int(float64(width)*math.Pow(r.Float64(), 3)), width-1), 0.13
+				}
+				x.Set(i, j, v)
+				score += effects[j] * v / 0.13
+			}
+			if norm := floats.Norm(x.RawRowView(i), 2); norm > 1 {
+				floats.Scale(1/norm, x.RawRowView(i))
+			}
+			if r.Float64() < 1/(1+math.Exp(-score)) {
+				y[i] = 1
+			}
+		}
+		rate := stat.Mean(y[:n], nil)
+		loss := func(z, label float64) float64 { return math.Log1p(math.Exp(-(2*label - 1) * z)) }
+		for _, label := range y[n:] {
+			constant += loss(math.Log(rate/(1-rate)), label) / fresh
+		}
+		for _, mu := range []float64{50.0 / n, 70.0 / n, 100.0 / n} {
+			var mean float64
+			for seed := range uint64(draws) {
+				d := given.Dataset(t, x.Slice(0, n, 0, width).(*mat.Dense), y[:n], dpglm.Bounds{Feature: 1, Intercept: true})
+				m, _ := given.Fit(t, dpglm.AutoConfig{}, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(mu), seed)
+				w := m.Weights()[0]
+				for i := n; i < n+fresh; i++ {
+					mean += loss(floats.Dot(w[:width], x.RawRowView(i))+w[width], y[i]) / (draws * fresh)
+				}
+			}
+			t.Logf("%s, μ = %.3g: %.4f, the constant's %.4f", name, mu, mean, constant)
+			if mean > 1.05*constant {
+				t.Errorf("%s, μ = %.3g: a log-loss of %.4f, the constant's %.4f", name, mu, mean, constant)
+			}
+		}
+	}
+}
+
 // Whitening a hundred rare levels, where one row in twenty is of the rarer class, takes more than
 // it gives unless there are many rows, and so does a clip that lets all gradients through. The
 // gain over a constant is the mean of 6 seeds, on rows of no fit.
