@@ -7,6 +7,7 @@
 //	./new run -data folder,folder -out new.jsonl -mle=false
 //	./new compare old.jsonl new.jsonl
 //	./new check old.jsonl
+//	./new ablate -out folder -numbers Ridge,Momentum -by 0.5,2 -- -data folder,folder -mu 10
 //
 // A folder has a NAME.schema.json for each set, as csvfit takes it, and beside it NAME.csv.gz,
 // NAME.csv or NAME.libsvm.gz; NAME_MORE.schema.json is another schema of the same file. The loss
@@ -40,6 +41,10 @@
 //
 // check looks at one file: where is the model worse than the constant, where does a larger budget
 // make it worse, and what share of the way from the constant's loss to the MLE's does it go.
+//
+// ablate tells what tuned numbers are worth: in the module's root it builds this program with a number of
+// internal/tuning that many times as large, for each number and factor, runs it with the flags after --, and prints by how
+// much losses change. Sets count alike in the mean ratio and its standard error. What a folder has of an earlier run isn't run again.
 package main
 
 import (
@@ -53,7 +58,7 @@ func main() { task.Main("tune", command) }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return task.Usage("say what to do: run, compare or check")
+		return task.Usage("say what to do: run, compare, check or ablate")
 	}
 	switch rest := args[1:]; args[0] {
 	case "run":
@@ -63,11 +68,13 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return task.Usage("compare takes two files: tune compare old.jsonl new.jsonl")
 		}
 		return compare(stdout, rest[0], rest[1])
+	case "ablate":
+		return ablate(ctx, rest, stdout, stderr)
 	case "check":
 		if len(rest) != 1 {
 			return task.Usage("check takes one file: tune check results.jsonl")
 		}
 		return check(stdout, rest[0])
 	}
-	return task.Usage("%q is not one of run, compare, check", args[0])
+	return task.Usage("%q is not one of run, compare, check, ablate", args[0])
 }
