@@ -83,7 +83,7 @@ type NoisyGDConfig struct {
 //
 // Where the radius is not given there are two releases before the steps. The labels' mean, of the
 // sensitivity of their range (√J for J steps of it, of counts and amounts: docs/proofs/sums.md), has 1 to 25 % of μ² (50 % for counts), or (45/nμ)²
-// of it where that is more, and 99 % at most: at n·μ = 45 no more than the constant model is to be had; with weights or offsets
+// of it where that is more, and 99 % at most: at n·μ = 45 no more than the constant model is to be had; with weights, offsets or stated persons
 // half of that is for their sums, of sensitivity 2. For the squared loss with a clip the mean of what the result predicts, held to the labels' range, is released last, unless the labels' has more than its usual most: both means have
 // the same part, which is what the labels' has without the other, and half of its most where that is less. A gradient sum at the start, with the sensitivity of the
 // others, has 10 % of what is left. Both are Gaussian and add up with the steps in μ². Where several parties

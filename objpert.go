@@ -63,7 +63,7 @@ type ObjectivePerturbationConfig struct {
 // computed θ̂ is certified to lie within τ of the exact one for any data and any
 // b, in a ball that the exact one leaves for hardly any b; towards its sphere θ̂ is shortened to 0, which moves it by at most
 // twice as much. The labels' mean, where it is released, comes before it, with the sensitivity of their range (of 1 where a row is added or
-// removed, and √J for J steps of counts and amounts), and with weights or offsets their sums, of sensitivity 2. Noise is Gaussian, or Laplace under a pure budget, where no mean of predictions is
+// removed, and √J for J steps of counts and amounts), and with weights, offsets or stated persons their sums, of sensitivity 2. Noise is Gaussian, or Laplace under a pure budget, where no mean of predictions is
 // released; elsewhere that is held to the labels' range and released after it, with the labels' sensitivity (docs/proofs/sums.md). All compose with it. b lies on a grid that moves θ̂ by g√d/(2λ) at most; noise for
 // a difference of 4τ + 2g√d/λ covers both, and the ledger counts
 // it. No b is left out, so that there is no δ in this. Nothing is drawn twice.

@@ -48,7 +48,8 @@ type Persons struct {
 	// else, and needn't be without gaps.
 	Of []int
 	// Count is the number of persons from public knowledge, from 1 to 2^27; persons of whom there
-	// is no row are among them, and may be the replaced one. 0 stands for the number of those
+	// is no row are among them, and may be the replaced one; how many have rows is released where it is needed, of 1 % of μ², or half of what
+	// is for labels' mean. 0 stands for the number of those
 	// who occur: it is then public, as ledgers have it, and persons who have no row are not
 	// protected as to that.
 	Count int

@@ -20,7 +20,7 @@ import (
 type start struct {
 	shape        Shape
 	loss         losses.Loss
-	mean, totals additive // totals is nil where rows have neither weights nor offsets
+	mean, totals additive // totals is nil where rows have neither weights nor offsets, and no persons are stated who may have none
 	schedule     *release.Schedule
 	last         []*release.Schedule // of the mean of predictions, at the end; none where that isn't released
 	rest         Budget              // for what follows

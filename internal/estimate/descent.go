@@ -169,5 +169,6 @@ func (x *Descent) interceptWeight(s Stage, at Iterate) float64 {
 		return 1
 	}
 	start := x.Labels.Noise * x.Labels.Noise
+	s.Size, s.Ridge = s.Size*s.Intercept, 0 // as its own steps are
 	return start / (start + s.variance(at.Noise, x.Labels.Curvature))
 }

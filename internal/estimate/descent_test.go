@@ -172,14 +172,15 @@ func TestSettle(t *testing.T) {
 			Labels: Labels{Noise: start, Curvature: h, Steepest: h},
 			origin: point([]float64{0.1, -0.2}, -1),
 		}
-		s := Stage{Steps: 6, Averaged: 3, Size: 2, Momentum: 0.5}
+		s := Stage{Steps: 6, Averaged: 3, Size: 2, Momentum: 0.5, Ridge: 0.01, Intercept: 0.3}
 		at := Iterate{At: point([]float64{0.8, 0.4}, -0.7), Noise: []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Slope: make([]float64, 2)}
 		x.settle(s, &at)
 		noise := 2 * known * s.variance(at.Noise, known*h)
 		k := 1 - noise/(known*(0.7*0.7+0.6*0.6))
 		of := k
 		if loss.Labels() == losses.Real {
-			a, b := math.Pow(start, -2), 1/s.variance(at.Noise, h)
+			own := Stage{Steps: 6, Averaged: 3, Size: 0.6, Momentum: 0.5}
+			a, b := math.Pow(start, -2), 1/own.variance(at.Noise, h)
 			of = b / (a + b)
 		}
 		if want := []float64{0.1 + k*0.7, -0.2 + k*0.6, -1 + of*0.3}; !(k > 0.1 && k < 0.99) || floats.Distance(at.At[0], want, 2) > 1e-12 {

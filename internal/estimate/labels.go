@@ -38,7 +38,11 @@ func (x *Run) Start() (Labels, error) {
 	if x.Hopeless() { // there is a mean alone, which needs both alike
 		total = half
 	}
-	if err := x.TotalBesideLabels(total); err != nil {
+	err := x.TotalBesideLabels(total)
+	if err == nil && total != half && x.Hopeless() { // as rows come to less than is stated
+		err = x.TotalBesideLabels(x.Pool.Left / 2)
+	}
+	if err != nil {
 		return l, err
 	}
 	for range 2 { // where a first one tells of fewer rows than there may be, what they take
@@ -256,7 +260,7 @@ func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float
 		noisy := (nNoise*nNoise + uniform*noise*noise/(width*width)) / n
 		above *= n / (n + noisy)
 	}
-	mean := Mean{low + width/2 + above/n, math.Hypot(noise, above/n*nNoise) / n}
+	mean := Mean{low + width/2 + above/n, noise / n}
 	if len(steps) > 1 {
 		places := []float64{(mean.Value - low) / width}
 		for _, sum := range sums[1:] {
@@ -264,6 +268,11 @@ func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float
 		}
 		mean = climbed(falling(places), steps, mean.Noise, each/n)
 	}
+	off := mean.Value // what a sum over n has of n's error; the middle of the first step has none where two sums tell n
+	if p.Facts.AddRemove {
+		off -= low + width/2
+	}
+	mean.Noise = math.Hypot(mean.Noise, off*nNoise/n)
 	return mean, n, nNoise
 }
 

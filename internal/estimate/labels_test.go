@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -110,6 +112,41 @@ func TestMeanLabelClimbsSteps(t *testing.T) {
 		}
 		if math.Sqrt(squares) > c.most*mean+1e-12 {
 			t.Errorf("to %g by %g, add/remove %v: deviation %g of %g", c.bound, c.unit, c.addRemove, math.Sqrt(squares), mean)
+		}
+	}
+}
+
+// The mean's error has that of a number of rows that totals tell, of whichever labels and however rare one class: its own standard deviation over
+// 4,000 draws, which is known to a hundredth or so.
+func TestMeanLabelKnowsTheNoiseOfItsNumber(t *testing.T) {
+	const n, nNoise, unit = 2000.0, 40.0, 1e-3
+	r := rand.New(rand.NewPCG(3, 14))
+	for _, c := range []struct {
+		loss losses.Loss
+		most float64
+	}{{losses.Logistic{}, 1}, {losses.Squared{}, 1}, {losses.Poisson{}, 1}, {losses.Poisson{}, 8}} {
+		for _, part := range []float64{0.02, 0.1, 0.5} {
+			p := Problem{Facts: Facts{Rows: 4000, LabelBound: c.most, Weighted: true}, Loss: c.loss}
+			low, high := p.LabelEnds()
+			var sums []float64
+			for j, width := range curator.LabelSteps(c.loss.Labels(), high) {
+				sums = append(sums, n*part/math.Exp2(float64(j)))
+				if j == 0 {
+					sums[0] = n * (low + part*(width-low))
+				}
+			}
+			if len(sums) > 1 {
+				sums[0] = n * part
+			}
+			var values []float64
+			var told float64
+			for range 4000 {
+				m, _, _ := p.MeanLabel(slices.Clone(sums), unit, n+nNoise*r.NormFloat64(), nNoise)
+				values, told = append(values, m.Value), told+m.Noise/4000
+			}
+			if sd := stat.StdDev(values, nil); math.Abs(told-sd) > 0.06*sd+2e-6 {
+				t.Errorf("%s to %g, mean %g of it: a noise of %g is told to be %g", c.loss.Name(), c.most, part, sd, told)
+			}
 		}
 	}
 }

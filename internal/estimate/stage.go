@@ -80,7 +80,7 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 			return at, err
 		}
 		g[0][0] += s.Optimism
-		if h := seen.curvature(g, v, at.Noise[t], apart, s.Size, x.contrasts()); s.Size*h > 1 {
+		if h := seen.curvature(g, v, at.Noise[t], apart, s, x.contrasts()); s.Size*h > 1 {
 			s.Size = 1 / h
 			v = like(u)
 		}
@@ -133,26 +133,27 @@ type steepness struct {
 //
 // The last step went against the noise of its own gradient, so many times: what the noise's square makes of
 // the difference is no curvature, and varies. It has so many independent columns, and the intercepts'
-// noise is apart times the other coordinates'.
-func (c *steepness) curvature(g, step [][]float64, noise, apart, size, columns float64) float64 {
+// noise is apart times the other coordinates', of which their steps take a part.
+func (c *steepness) curvature(g, step [][]float64, noise, apart float64, s Stage, columns float64) float64 {
 	last := *c
 	c.gradient, c.noise = g, noise
 	if last.gradient == nil {
 		return 0
 	}
 	var square, beside, change float64
-	for k, s := range step {
-		square += floats.Dot(s, s)
-		beside += (apart*apart - 1) * s[len(s)-1] * s[len(s)-1]
-		change += floats.Dot(g[k], s) - floats.Dot(last.gradient[k], s)
+	for k, v := range step {
+		square += floats.Dot(v, v)
+		beside += (apart*apart - 1) * v[len(v)-1] * v[len(v)-1]
+		change += floats.Dot(g[k], v) - floats.Dot(last.gradient[k], v)
 	}
 	moved := float64(len(g[0]) - 1)
 	squares := moved // of the noises' variances
 	if step[0][len(step[0])-1] != 0 {
-		moved += apart * apart
-		squares += apart * apart * apart * apart
+		own := s.Intercept * apart * apart
+		moved += own
+		squares += own * own
 	}
-	driven := size * last.noise * last.noise // for each coordinate
+	driven := s.Size * last.noise * last.noise // for each coordinate
 	variance := (noise*noise+last.noise*last.noise)*(square+beside) + columns*squares*driven*driven
 	return (change - columns*moved*driven - 2*math.Sqrt(variance)) / square
 }

@@ -3,6 +3,7 @@ package estimate
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -40,7 +41,7 @@ func TestSteepness(t *testing.T) {
 						g[c][j] = curvatures[j]*at[c][j] + sd*r.NormFloat64()
 					}
 				}
-				h = seen.curvature(g, step, noise, apart, size, 2)
+				h = seen.curvature(g, step, noise, apart, Stage{Size: size, Intercept: 1}, 2)
 				truth, square = 0, 0
 				for c := range at {
 					for j := range at[c] {
@@ -65,6 +66,32 @@ func TestSteepness(t *testing.T) {
 		if high > 16 || noise == 0.02 && low > 0 || noise == 3 && low < 150 {
 			t.Errorf("noise %g: %d of 200 too high, %d far too low", noise, high, low)
 		}
+	}
+}
+
+// What the intercept's noise has driven goes by the part of steps that it takes: where that is small, so is what is taken off. Of 200 draws the
+// median is near the curvature; taken off as of whole steps it would be below a half of it.
+func TestSteepnessOfShortInterceptSteps(t *testing.T) {
+	const size, apart, noise, part = 0.5, 6, 0.05, 0.05
+	r := rand.New(rand.NewPCG(6, 9))
+	s := Stage{Size: size, Intercept: part}
+	var found []float64
+	for range 200 {
+		var seen steepness
+		at, step := [][]float64{{1, 0.1}}, [][]float64{{0, 0}}
+		var h float64
+		for range 2 {
+			g := [][]float64{{at[0][0] + noise*r.NormFloat64(), at[0][1] + apart*noise*r.NormFloat64()}}
+			h = seen.curvature(g, step, noise, apart, s, 1)
+			step = [][]float64{{-size * g[0][0], -size * part * g[0][1]}}
+			floats.Add(at[0], step[0])
+		}
+		found = append(found, h)
+	}
+	slices.Sort(found)
+	t.Logf("median %g", found[100])
+	if found[100] < 0.6 || found[100] > 1 {
+		t.Errorf("a curvature of %g in the median, which is 1 less what noise hides", found[100])
 	}
 }
 

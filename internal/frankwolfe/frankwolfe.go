@@ -103,11 +103,14 @@ func (x *walking) begin() error {
 	if x.begun, err = estimate.Begin(rest, t); err != nil {
 		return err
 	}
-	if err := x.begun.TotalBesideLabels(tuning.TotalShare); err != nil {
+	total, share := tuning.TotalShare, tuning.SelectMeanShare
+	if x.left = x.plan.Moves; x.left == 0 { // the constant model is all
+		total = x.begun.Pool.Left / 2
+	}
+	if err := x.begun.TotalBesideLabels(total); err != nil {
 		return err
 	}
-	share := tuning.SelectMeanShare
-	if x.left = x.plan.Moves; x.left == 0 {
+	if x.left == 0 {
 		share = x.begun.Pool.Left
 	}
 	x.labels, err = x.begun.Mean(share)

@@ -3,7 +3,7 @@ package tuning
 // What descents are tuned by: the labels' mean that they begin with, their shares of μ², steps and
 // clips, and what is made of their results.
 const (
-	// TotalShare: share of μ² of the sums of weights and offsets. Origin not recorded.
+	// TotalShare: share of μ² of the sums of weights and offsets, and of how many of stated persons have rows. Origin not recorded.
 	TotalShare = 0.01
 	// LeastNMu: n·μ below which there is only the constant model. Origin not recorded.
 	LeastNMu = 45.0

@@ -30,12 +30,12 @@ func fewClasses(t *testing.T, seed uint64) (x *mat.Dense, y []float64, d *dpglm.
 	return x, y, given.Dataset(t, x, y, dpglm.Bounds{Feature: 2, Intercept: true})
 }
 
-// Where nothing is determined the model isn't the noise of the last steps: of 150 fits, of which a
-// half find nothing, its loss is on average 0.05 above a constant's, and that of the noise 0.16. All
+// Where nothing is determined the model isn't the noise of the last steps: of 450 fits, of which a
+// few find nothing, its loss is hardly above a constant's. All
 // that is printed and stored says so first.
 func TestInferenceOfNothing(t *testing.T) {
 	loss, excess, fits := losses.Logistic{}, 0.0, 0
-	for seed := range uint64(250) {
+	for seed := range uint64(450) {
 		x, y, d := fewClasses(t, seed)
 		f, err := dpglm.Infer(ctx, d, dpglm.Problem{Loss: loss}, dpglm.GDP(0.5), dpglm.InferConfig{}, given.Seeded(seed))
 		if err != nil {
@@ -71,7 +71,7 @@ func TestInferenceOfNothing(t *testing.T) {
 		}
 		fits++
 	}
-	if mean := excess / float64(fits); fits < 5 || !(mean < 0.1) {
+	if mean := excess / float64(fits); fits < 5 || !(mean < 0.05) {
 		t.Errorf("in %d fits without an interval the loss is on average %.3g above a constant's", fits, mean)
 	}
 }
