@@ -321,9 +321,9 @@ func (f *Inference) MarginalEffects() ([]Coefficient, error) {
 	if ofHazards(f.model) {
 		return nil, check.Fail(ErrConfig, "model", f.model.Label(), "is of hazards, which have ratios and no average marginal effects: persons have as many rows as they were at risk")
 	}
-	bent, list := bentColumns(f.model.facts), make([]Coefficient, 0, f.model.columns)
+	derived, list := derivedColumns(f.model.facts), make([]Coefficient, 0, f.model.columns)
 	for j, feature := range features(f.model.facts, f.model.columns) {
-		if !slices.ContainsFunc(feature.Columns, func(name string) bool { return slices.Contains(bent, name) }) {
+		if !slices.ContainsFunc(feature.Columns, func(name string) bool { return slices.Contains(derived, name) }) {
 			list = append(list, settled(f.marginalEffect(j), f.confidence))
 		}
 	}
@@ -352,8 +352,8 @@ func (f *Inference) marginalEffect(j int) Coefficient {
 	return effect
 }
 
-// bentColumns are the columns of a table's schema whose effect isn't one coefficient per unit.
-func bentColumns(facts Facts) (names []string) {
+// derivedColumns are the columns of a table's schema whose effect isn't one coefficient per unit.
+func derivedColumns(facts Facts) (names []string) {
 	e := encoderOf(facts)
 	if e == nil {
 		return nil

@@ -215,8 +215,8 @@ func TestMomentsLimit(t *testing.T) {
 	}
 }
 
-// bent are n rows of a table with squares, products, a logarithm and a spline among its columns, and its values by name of column.
-func bent(t *testing.T, n int, seed uint64) (*Dataset, map[string][]float64) {
+// derived are n rows of a table with squares, products, a logarithm and a spline among its columns, and its values by name of column.
+func derived(t *testing.T, n int, seed uint64) (*Dataset, map[string][]float64) {
 	t.Helper()
 	schema, err := table.ParseSchema([]byte(`{"version": 1, "label": "label", "columns": [
 		{"name": "x", "kind": "numeric", "range": [-2, 4], "square": true},
@@ -279,7 +279,7 @@ func leastSquares(t *testing.T, y []float64, columns ...[]float64) []float64 {
 // units, and standard errors of means are those of sampling.
 func TestMomentsOfSquares(t *testing.T) {
 	const n = 4000
-	d, of := bent(t, n, 1)
+	d, of := derived(t, n, 1)
 	m, err := d.Moments(t.Context(), GDP(1e4), &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +323,7 @@ func TestMomentsOfSquaresCover(t *testing.T) {
 	missed := map[string]int{}
 	all := 0
 	for seed := range uint64(30) {
-		d, _ := bent(t, 5000, seed)
+		d, _ := derived(t, 5000, seed)
 		m, err := d.Moments(t.Context(), ApproxDP(2, 1e-6), &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
 		if err != nil {
 			t.Fatal(err)

@@ -31,8 +31,8 @@ func printEffects(w io.Writer, found *dpglm.Inference) error {
 			return err
 		}
 	}
-	if bent := page.Bent(found, effects); bent != "" {
-		fmt.Fprintln(w, bent)
+	if out := page.LeftOut(found, effects); out != "" {
+		fmt.Fprintln(w, out)
 	}
 	return nil
 }

@@ -114,9 +114,9 @@ func TestEffectsSayWhatIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bent := strings.Replace(string(text), "[20, 69]", "[20, 69], "+c.columns, 1)
-		bent = strings.TrimSuffix(bent, "}") + `, "interactions": [` + c.interactions + "]}"
-		out, _ := csvfit(t, "fit", "-data", data, "-schema", write(t, "bent.json", bent), "-epsilon", "8", "-delta", "1e-4", "-insecure-noise-seed", "1", "-method", "infer", "-o", filepath.Join(t.TempDir(), "m.json"))
+		facts := strings.Replace(string(text), "[20, 69]", "[20, 69], "+c.columns, 1)
+		facts = strings.TrimSuffix(facts, "}") + `, "interactions": [` + c.interactions + "]}"
+		out, _ := csvfit(t, "fit", "-data", data, "-schema", write(t, "derived.json", facts), "-epsilon", "8", "-delta", "1e-4", "-insecure-noise-seed", "1", "-method", "infer", "-o", filepath.Join(t.TempDir(), "m.json"))
 		_, effects, ok := strings.Cut(out, "average marginal effects, on the mean of visits\n")
 		effects, _, _ = strings.Cut(effects, "\n\n")
 		if !ok || !strings.Contains("\n"+effects+"\n", c.says) || strings.Contains(effects, "left out") != (c.says != "") || strings.Contains(effects, "\nage") != (c.says == "") || strings.Contains(effects, "town=hull") != (c.interactions == "") {

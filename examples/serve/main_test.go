@@ -178,11 +178,11 @@ func TestServesClasses(t *testing.T) {
 	}
 }
 
-// claims is a model of rates, of the largest count and the longest exposure.
-func claims(t *testing.T, most int, longest float64) *dpglm.Model {
+// claims is a model of rates, of the largest count and the largest exposure.
+func claims(t *testing.T, most int, largest float64) *dpglm.Model {
 	t.Helper()
 	schema, err := table.ParseSchema([]byte(`{"version": 1, "label": "claims", "exposure": "years", "columns": [
-		{"name": "age", "kind": "numeric", "range": [0, 100]}, {"name": "years", "kind": "numeric", "range": [0.1, ` + fmt.Sprint(longest) + `]}, {"name": "claims", "kind": "count", "cap": ` + fmt.Sprint(most) + `}]}`))
+		{"name": "age", "kind": "numeric", "range": [0, 100]}, {"name": "years", "kind": "numeric", "range": [0.1, ` + fmt.Sprint(largest) + `]}, {"name": "claims", "kind": "count", "cap": ` + fmt.Sprint(most) + `}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

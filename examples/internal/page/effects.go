@@ -19,7 +19,7 @@ type effects struct {
 	Scale        string        // what a coefficient is added to
 	Ratio        string        // what its exponential is; empty where it isn't shown
 	Marginal     []coefficient // average marginal effects that aren't the coefficients
-	Bent         string        // which columns have none
+	LeftOut      string        // which columns have none
 	Over         string        // of what they are averages
 	Baseline     *baseline     // of hazards
 	Rows         []effect
@@ -71,7 +71,7 @@ func (v *effects) marginal(m *dpglm.Model, found *dpglm.Inference, list []table.
 	if err != nil || found.Note() != "" || m.Link() == losses.Identity {
 		return
 	}
-	v.Over, v.Bent = "rows", Bent(found, effects)
+	v.Over, v.LeftOut = "rows", LeftOut(found, effects)
 	if claim, _ := m.Ledger().Claim(); claim.PersonRows > 1 {
 		v.Over = "persons, each of whom counts alike"
 	}
@@ -91,8 +91,8 @@ func (v *effects) Steps() bool {
 	return slices.ContainsFunc(v.Marginal, func(c coefficient) bool { return c.Step })
 }
 
-// Bent says which columns are left out of the average marginal effects of an inference; it is empty where none is.
-func Bent(found *dpglm.Inference, effects []dpglm.Coefficient) string {
+// LeftOut says which columns are left out of the average marginal effects of an inference; it is empty where none is.
+func LeftOut(found *dpglm.Inference, effects []dpglm.Coefficient) string {
 	e := found.Model().Encoder()
 	if e == nil {
 		return ""
