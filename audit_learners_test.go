@@ -28,12 +28,19 @@ type pair struct {
 	// copies of each row on the first side are a person's, of whom so many count; 0 where
 	// rows are nobody's.
 	copies int
+	occur  bool // whether the number of persons isn't stated, so that no release tells how many have rows
 }
 
 // ofPersons is the same pair of persons who count alike: on the first side they have many copies of their
 // rows, half of which count, and on the second one row each.
 func (p pair) ofPersons() pair {
 	p.copies = 4
+	return p
+}
+
+// whoOccur is the same pair where all persons have rows, and nobody stated how many there are.
+func (p pair) whoOccur() pair {
+	p.occur = true
 	return p
 }
 
@@ -59,13 +66,17 @@ func (p pair) details(side int) (mat.Matrix, []float64, []RowDetail) {
 		}
 		y[k], of[k] = p.y[side][i], i
 	}
-	return x, y, []RowDetail{Persons{Of: of, Count: n, MaxRows: p.copies, Alike: true}, PersonOrder{ForTests: mechanisms.NewSeededSource(1)}}
+	persons := Persons{Of: of, Count: n, MaxRows: p.copies, Alike: true}
+	if p.occur {
+		persons.Count = 0
+	}
+	return x, y, []RowDetail{persons, PersonOrder{ForTests: mechanisms.NewSeededSource(1)}}
 }
 
 // lone is a pair of data sets of one row (1), with two labels.
 func lone(l Learner, p Problem, b Budget, y0, y1 float64) pair {
 	row := mat.NewDense(1, 1, []float64{1})
-	return pair{l, p, b, Bounds{Feature: 1, Label: 2}, [2]mat.Matrix{row, row}, [2][]float64{{y0}, {y1}}, 0}
+	return pair{l, p, b, Bounds{Feature: 1, Label: 2}, [2]mat.Matrix{row, row}, [2][]float64{{y0}, {y1}}, 0, false}
 }
 
 func (p pair) data(t *testing.T, side int) *Dataset {

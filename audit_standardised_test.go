@@ -48,7 +48,7 @@ func auditedStandardised(t *testing.T) []audited {
 	return []audited{
 		{"StandardisedGD, constant model, classes", evidence.Mu, 1, 1, 100_000, binary.sample(firstOf(1))},
 		{"StandardisedGD, constant model, real labels", evidence.Mu, 1, 1, 100_000, real.sample(firstOf(1))},
-		{"StandardisedGD, constant model, persons", evidence.Mu, 1, 1, 100_000, binary.ofPersons().sample(firstOf(1))},
+		{"StandardisedGD, constant model, persons", evidence.Mu, 1, 1, 100_000, binary.ofPersons().whoOccur().sample(firstOf(1))},
 		{"StandardisedGD, counts' steps", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Poisson{}, 1, labels, 1, 1, 1)},
 		{"StandardisedGD, histogram", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, lengths, 1, -1, 0, 0)},
 		{"StandardisedGD, second moments", evidence.Mu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moments, 1, 0, -1)},
