@@ -34,12 +34,12 @@ type Labels struct {
 // Start releases the labels' mean: with all there is, where nothing else can be had.
 func (x *Run) Start() (Labels, error) {
 	var l Labels
-	total := tuning.TotalShare
-	if x.Hopeless() { // there is a mean alone, which needs both alike
+	total, constant := tuning.TotalShare, x.Hopeless()
+	if constant { // there is a mean alone, which needs both alike
 		total = half
 	}
 	err := x.TotalBesideLabels(total)
-	if err == nil && total != half && x.Hopeless() { // as rows come to less than is stated
+	if err == nil && !constant && x.Hopeless() { // as rows come to less than is stated
 		err = x.TotalBesideLabels(x.Pool.Left / 2)
 	}
 	if err != nil {
