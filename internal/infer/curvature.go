@@ -155,6 +155,16 @@ func (c curvature) flat(drowned int) (seen, most float64) {
 	return seen, math.Min(1, seen+tuning.FlatSurely/math.Sqrt(2*n*dim))
 }
 
+// unseen are the drowned directions, where nothing stands out of the noise along all of them.
+func (c curvature) unseen() [][]float64 {
+	list := c.drowned()
+	n, dim := float64(len(list)), float64(len(c.spectrum.Values))
+	if seen, _ := c.flat(len(list)); seen > tuning.FlatSurely/math.Sqrt(2*n*dim) {
+		return nil
+	}
+	return list
+}
+
 // typical is the squared coefficient of a direction that moves scores as much as those do
 // that are determined, on average, if its curvature is the floor. A drowned direction's
 // estimate is held back, and may miss as much.

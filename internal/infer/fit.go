@@ -48,11 +48,17 @@ func Suits(l losses.Loss) bool {
 	return false
 }
 
+// quiet reports whether noise is so little that a direction in which it hides curvature hardly matters to any score, and steps along the
+// others end nearer to the minimiser than a descent.
+func quiet(nmu float64, d int) bool {
+	return nmu >= tuning.NewtonFrom*math.Pow(float64(d), estimate.NoiseGrowth)
+}
+
 // Weights are an estimate's alone: where there is little noise those that an inference's steps lead to,
 // whose limit is the loss's minimiser, else those of a descent.
 func Weights(p estimate.Problem, t estimate.Task) ([]float64, error) {
-	d := float64(p.Facts.Features())
-	if d > estimate.MostFeatures || p.NMu() < tuning.NewtonFrom*math.Pow(d, estimate.NoiseGrowth) || !Suits(p.Asked) {
+	d := p.Facts.Features()
+	if d > estimate.MostFeatures || !quiet(p.NMu(), d) || !Suits(p.Asked) {
 		return estimate.Fit(p, t)
 	}
 	w, _, err := Problem{Estimate: p, alone: true}.Fit(t)

@@ -78,10 +78,10 @@ func (v *newton) walk(done int) error {
 			return err
 		}
 		floats.Scale(1/v.in.run.N, g)
-		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.gradientNoise(share), share: stepShare(t)})
+		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.in.noise(answer, share), share: stepShare(t)})
 		total += stepShare(t)
 		v.combine()
-		at = v.shortened(v.gradientNoise(left * total))
+		at = v.shortened(v.in.noise(answer, left*total))
 		if t == settled && v.in.varies() {
 			if err := v.in.curveAt(at, again); err != nil {
 				return err
@@ -89,13 +89,46 @@ func (v *newton) walk(done int) error {
 		}
 		v.in.run.Task.Progress(done+t+1, done+tuning.NewtonSteps)
 	}
-	if err := v.moveHessian(); err != nil || v.in.curve.hidden == nil {
+	if err := v.moveHessian(); err != nil {
 		return err
 	}
-	v.theta = v.in.curve.apart(v.theta, v.in.pilot)
-	floats.Add(v.theta, v.in.pilot)
+	if v.in.curve.hidden != nil {
+		v.theta = v.in.curve.apart(v.theta, v.in.pilot)
+		floats.Add(v.theta, v.in.pilot)
+	} else if unseen := v.in.curve.unseen(); len(unseen) > 0 && quiet(v.in.run.NMu(), v.in.run.D) {
+		return v.shorten(unseen)
+	}
 	return nil
 }
+
+// shorten moves theta along directions to where features' weights have the least norm: gradients there are
+// noise, which coordinates made for such directions stretch to weights of any size.
+func (v *newton) shorten(directions [][]float64) error {
+	along := mat.NewDense(len(v.theta), len(directions), nil)
+	for k, direction := range directions {
+		along.SetCol(k, direction)
+	}
+	features := v.in.toWeights().Slice(0, v.in.run.D, 0, len(v.theta))
+	var moves mat.Dense
+	moves.Mul(features, along)
+	var s mat.SVD
+	if !s.Factorize(&moves, mat.SVDThin) {
+		return errEigen
+	}
+	rank := s.Rank(distinct)
+	if rank < 1 { // the intercept alone
+		return nil
+	}
+	var weights, by, way mat.VecDense
+	weights.MulVec(features, mat.NewVecDense(len(v.theta), v.theta))
+	s.SolveVecTo(&by, &weights, rank)
+	way.MulVec(along, &by)
+	floats.Sub(v.theta, way.RawVector().Data)
+	return nil
+}
+
+// distinct is a singular value over the largest, below which directions of weights are but rounding.
+const distinct = 1e-12
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
 // the budget, and less where it began so far off that a parabola isn't close.
@@ -174,11 +207,6 @@ func (v *newton) scoreVariance(noise float64) float64 {
 	return noise * noise * mat.Trace(v.in.curve.inverse)
 }
 
-// gradientNoise is the standard deviation of a mean gradient's coordinates.
-func (v *newton) gradientNoise(share float64) float64 {
-	return 2 * v.in.held.Clip / (v.in.run.NMu() * math.Sqrt(share))
-}
-
 // shortened is theta, its distance from the pilot shortened by James and Stein's rule in
 // the norm of scores; the first is also damped.
 func (v *newton) shortened(noise float64) []float64 {
@@ -203,7 +231,7 @@ func (v *newton) spread(u []float64, b float64) error {
 	}
 	m := curator.Unpack(packed, len(v.in.pilot))
 	m.ScaleSym(1/v.in.run.N, m)
-	rounder := noisy{m, v.scatterNoise()}.towards(v.in.curve.standing())
+	rounder := noisy{m, v.in.noise(answer, tuning.ScatterShare)}.towards(v.in.curve.standing())
 	spectrum, ok := linalg.Decompose(rounder.m)
 	if !ok {
 		return errEigen
@@ -211,9 +239,4 @@ func (v *newton) spread(u []float64, b float64) error {
 	positive := spectrum.Map(func(l float64) float64 { return math.Max(l, 0) })
 	v.scatter = noisy{positive, rounder.noise}
 	return nil
-}
-
-// scatterNoise is the standard deviation in each number of the packed scatter per row.
-func (v *newton) scatterNoise() float64 {
-	return v.in.run.Problem.Facts.Positive() * v.in.held.Clip * v.in.held.Clip / (v.in.run.NMu() * math.Sqrt(tuning.ScatterShare))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -183,7 +184,13 @@ func (v *space) hessianAt(theta []float64, normBound, share float64) (packed []f
 	u, b := v.split(theta)
 	answer, err := v.frame.In.Hessian(v.run.Task.Ctx, u, b, v.constant, v.labels.Steepest, normBound, v.held)
 	packed, err = v.run.Pool.Draw(share, answer, err)
-	return packed, v.hessianNoise(normBound, share), err
+	return packed, v.noise(answer, share), err
+}
+
+// noise is the standard deviation in each number per row of an answer that is released with a share. It follows the answer's
+// own sensitivity: where noise is next to none coordinates are so long that what rounding adds isn't little beside a row.
+func (v *space) noise(answer release.Answer, share float64) float64 {
+	return answer.Sensitivity() * v.run.Problem.Facts.Mu(1) / (v.run.NMu() * math.Sqrt(share))
 }
 
 // curveAt releases the Hessian at a point that the law will be made of.
