@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -120,7 +121,8 @@ func (r response) ends(centre, bound float64) (low, high float64) {
 	return 0, math.MaxFloat64
 }
 
-// heldMean is a mean at a score, held to what the facts allow. A rate, whose exposure isn't given, has no largest one.
+// heldMean is a mean at a score, held to what the facts allow. A rate, whose exposure isn't given, has no largest one, and
+// of events at most 1 may be expected more over a time at risk.
 func heldMean(m *Model, score float64, exposed bool) float64 {
 	centre, bound, err := m.facts.labels()
 	if f, ok := m.facts.(tableFacts); ok && !exposed {
@@ -130,6 +132,9 @@ func heldMean(m *Model, score float64, exposed bool) float64 {
 	}
 	if err != nil {
 		bound = 0
+	}
+	if exposed && m.response.labels == losses.Count && bound > 0 {
+		bound = smooth.MostMean(bound)
 	}
 	return m.response.held(score, centre, bound)
 }

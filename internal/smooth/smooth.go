@@ -26,14 +26,26 @@ func Kinks(l losses.Loss, z, labelBound float64) losses.Loss {
 	return l
 }
 
+// MostMean is the largest mean of counts up to a label bound: the bound, but of counts to 1, which are
+// events that end what is at risk. What is expected of them, over a time at risk that they end, is at most 1 on average and
+// has the exponential law wherever hazards are right (Cox and Snell 1968), of which e⁻⁸, 3 in 10,000, is beyond 8.
+func MostMean(labelBound float64) float64 {
+	if labelBound <= 1 {
+		return mostHazard
+	}
+	return labelBound
+}
+
+const mostHazard = 8
+
 // Everywhere is Kinks for learners whose scores have no bound: the Poisson loss is
-// continued linearly where the mean exceeds the largest label, and not below any score,
+// continued linearly where the mean exceeds the largest, and not below any score,
 // so that means far from 1 are still estimated. The gamma loss is where the label exceeds
 // the mean 30 times, which of those that have a gamma law's variance or less hardly any does.
 func Everywhere(l losses.Loss, z, labelBound float64) losses.Loss {
 	switch l := l.(type) {
 	case losses.Poisson:
-		return losses.CappedPoisson{Cap: math.Max(1, labelBound)}
+		return losses.CappedPoisson{Cap: MostMean(labelBound)}
 	case losses.Gamma:
 		if l.Ratio == 0 {
 			l.Ratio = tuning.GammaRatio
