@@ -268,24 +268,35 @@ func (c *jointCounts) doubt(t thresholds) Doubt {
 		shift.SetVec(k, -moved.At(1, k-1)-float64(centre*moved.At(0, k-1))-1/float64(n-1))
 	}
 	both := mat.NewVecDense(2, []float64{centre, 1})
-	var all mat.Dense
-	all.Add(&joint, &noise)
 	return Doubt{
 		(math.Max(0, joint.At(0, 0)-alone.At(0, 0)) + mat.Inner(along, &noise, along)) / (t.scale * t.scale),
 		math.Max(0, mat.Inner(mean, &joint, mean)-mat.Inner(both, &alone, both)) + mat.Inner(shift, &noise, shift),
-		beyondMean(&all),
+		beyondMean(&joint, &noise, shift),
 	}
 }
 
-// beyondMean is the covariance of thresholds, which follow the scale, less the variance of their mean.
-func beyondMean(all *mat.Dense) *mat.SymDense {
-	n, _ := all.Dims()
-	thresholds := all.Slice(1, n, 1, n)
-	variance := mat.Sum(thresholds) / float64((n-1)*(n-1))
-	out := mat.NewSymDense(n-1, nil)
-	for k := range n - 1 {
-		for l := k; l < n-1; l++ {
-			out.SetSym(k, l, thresholds.At(k, l)-variance)
+// beyondMean is the covariance of thresholds less the intercept, less the variance of their mean less the intercept, which the
+// intercept's has: of what rows tell, where thresholds hold the intercept, and of noise, which moves it by as much as their mean and, beside
+// that, along a shift.
+func beyondMean(joint, noise *mat.Dense, shift *mat.VecDense) *mat.SymDense {
+	n, _ := joint.Dims()
+	k := n - 1
+	thresholds := joint.Slice(1, n, 1, n)
+	apart := mat.NewDense(k, n, nil) // of each threshold less the intercept, by how all move
+	for i := range k {
+		apart.Set(i, 0, -shift.AtVec(0))
+		for l := range k {
+			apart.Set(i, 1+l, -shift.AtVec(1+l)-1/float64(k))
+		}
+		apart.Set(i, 1+i, apart.At(i, 1+i)+1)
+	}
+	var moved mat.Dense
+	moved.Product(apart, noise, apart.T())
+	common := mat.Sum(thresholds)/float64(k*k) + mat.Inner(shift, noise, shift)
+	out := mat.NewSymDense(k, nil)
+	for i := range k {
+		for l := i; l < k; l++ {
+			out.SetSym(i, l, thresholds.At(i, l)+moved.At(i, l)-common)
 		}
 	}
 	return out
