@@ -131,9 +131,10 @@ func (v *newton) separated() bool {
 
 // besideMean reports whether predictions of the squared loss have another mean than labels, by
 // 3.5 standard deviations. A tenth of the spread of scores is allowed for: the rows' centre,
-// where the intercept is the mean, is released too.
+// where the intercept is the mean, is released too. Where each row counts, the labels' mean is that of persons who count
+// alike, which tells nothing of it.
 func (v *newton) besideMean() bool {
-	if v.in.constant == 0 {
+	if v.in.constant == 0 || v.in.run.Problem.Facts.EachRow {
 		return false
 	}
 	u, b := v.in.split(v.theta)

@@ -42,7 +42,7 @@ func TestSteepnessIsTheRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, mu := range []float64{1e6, 0.01} {
-		schedule, err := release.Pool("steepness", mu, 1, 64)
+		schedule, err := release.Pool("steepness", mu, 1, 1024)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,8 +60,9 @@ func TestSteepnessIsTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, noise := v.steepness, 0.0
-		const width = 2 * farLogOdds / scoreCells
-		for i := range scoreCells {
+		cells := scoreCells(n * mu)
+		width := 2 * farLogOdds / float64(cells)
+		for i := range cells {
 			low := -farLogOdds + width*float64(i)
 			rise := (1/(1+math.Exp(-low-width)) - 1/(1+math.Exp(-low))) / width
 			noise += 2 * math.Pow(rise*math.Sqrt2/(n*mu), 2) / tuning.SteepnessShare // of the counts of either class
