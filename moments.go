@@ -247,7 +247,7 @@ func (m *Moments) Regress(response string, columns []string, confidence float64)
 	if len(at) == 0 {
 		return m.mean(y[0], confidence), nil
 	}
-	fit, err := m.sums.Regress(y[0], append(at, len(m.columns)))
+	fit, err := m.sums.Regress(y[0], m.columns[y[0]].Level != "", append(at, len(m.columns)))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/tuning"
 )
@@ -118,10 +119,11 @@ type Linear struct {
 
 // Regress regresses a column on others, among which the constant is to be. Its law has the noise of moments and
 // what rows scatter by: s² is the residuals' mean square, and the scatter of slopes s²·H is taken to be larger by as much as rows
-// are longer where residuals, or coordinates along a direction, are large. That is all of it where residuals are large in directions of
+// are longer where residuals, or coordinates along a direction, are large; the response's variance of all rows, or a level's by its share, is taken for
+// residuals as far as second moments lack it. That is all of it where residuals are large in directions of
 // their own, and more where not. Rows that were scaled down may have bent it by .15 of the part of second moments that they hold, in
 // residuals' standard deviations, and more as they are longer there.
-func (m *Moments) Regress(response int, columns []int) (*Linear, error) {
+func (m *Moments) Regress(response int, level bool, columns []int) (*Linear, error) {
 	k, dim := len(columns), m.Second.SymmetricDim()
 	n := m.Second.At(dim-1, dim-1)
 	if !(n > m.Noise) {
@@ -145,7 +147,7 @@ func (m *Moments) Regress(response int, columns []int) (*Linear, error) {
 	var c mat.VecDense // the residual is ⟨c, (v, 1)⟩
 	c.MulVec(s.axes.T(), theta.ColView(0))
 	c.SubVec(y, &c)
-	square := math.Max(mat.Inner(&c, m.Second, &c)/n, noise*mat.Dot(&c, &c))
+	square := math.Max(mat.Inner(&c, m.Second, &c)/n, noise*mat.Dot(&c, &c)) + m.lost(response, level)
 	l := &Law{
 		Weights: s.back, Inverse: curve.inverse, Hessian: noise, Drowned: curve.drowned(), Steepness: Steepness{By: make([]float64, k)},
 		Hidden: curve.typical(mat.Col(nil, 0, theta)),
@@ -163,10 +165,52 @@ func (m *Moments) Regress(response int, columns []int) (*Linear, error) {
 	l.Covariance.AddSym(l.Covariance, l.Misfit)
 	weights := linalg.Product(s.back, theta)
 	weights.Set(k-1, 0, weights.At(k-1, 0)+centre)
-	var about mat.VecDense // the response, and the constant after it
-	about.MulVec(m.Second, y)
-	mean := about.AtVec(dim-1) / n
-	return &Linear{mat.Col(nil, 0, weights), l, square, math.Max(square, mat.Dot(y, &about)/n-mean*mean)}, nil
+	if err := m.throughMeans(response, columns, weights.RawMatrix().Data, l); err != nil {
+		return nil, err
+	}
+	return &Linear{mat.Col(nil, 0, weights), l, square, math.Max(square, m.variance(response)+m.lost(response, level))}, nil
+}
+
+// lost is what a column's variance has by squares of all rows, less one deviation of noise, or by a level's share, over that by second moments:
+// rows that count less there have it, and as residuals, too, as far as anybody knows.
+func (m *Moments) lost(column int, level bool) float64 {
+	a := m.Alone[column]
+	if level {
+		_, _, a.Variance = m.Mean(column, true)
+		a.VarianceNoise = 0
+	}
+	return math.Max(0, a.Variance-a.VarianceNoise-m.variance(column))
+}
+
+// throughMeans moves the intercept, the last weight, to where the regression goes through the means of all rows, as far as it misses these by
+// more than noise, by James and Stein's rule; what that leaves widens its interval. Rows that count less may have most of a response that few rows have.
+func (m *Moments) throughMeans(response int, columns []int, weights []float64, l *Law) error {
+	last, at, beside := len(weights)-1, make([]float64, len(weights)), m.Alone[response].Noise
+	gap := m.Alone[response].Mean
+	for i, j := range columns {
+		if at[i] = 1; i < last {
+			at[i] = m.Alone[j].Mean
+			beside = math.Hypot(beside, weights[i]*m.Alone[j].Noise)
+		}
+		gap -= float64(at[i] * weights[i])
+	}
+	var there, only mat.VecDense
+	there.MulVec(l.Weights.T(), mat.NewVecDense(len(at), at))
+	variance := math.Max(0, mat.Inner(&there, l.Covariance, &there)) + beside*beside
+	kept := estimate.JamesStein(variance, gap*gap)
+	if kept == 0 {
+		return nil
+	}
+	weights[last] += float64(kept * gap)
+	unit := mat.NewVecDense(len(at), nil)
+	unit.SetVec(last, 1)
+	if err := only.SolveVec(l.Weights, unit); err != nil {
+		if _, inaccurate := err.(mat.Condition); !inaccurate {
+			return errDependent
+		}
+	}
+	l.Covariance.SymRankOne(l.Covariance, kept*(beside*beside+(1-kept)*gap*gap), &only)
+	return nil
 }
 
 // far says how much longer rows' squares are where residuals are large, 1 at least; and has second moments of

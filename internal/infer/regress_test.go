@@ -24,7 +24,18 @@ func momentsOf(rows [][]float64) *Moments {
 	for j := range d + 1 {
 		m.Columns.Set(j, j, 1)
 	}
+	m.alone()
 	return m
+}
+
+// alone has all rows count in second moments: columns have the means and variances that these tell.
+func (m *Moments) alone() {
+	d := m.Second.SymmetricDim() - 1
+	n := m.Second.At(d, d)
+	for j := range d {
+		mean := m.Second.At(j, d) / n
+		m.Alone = append(m.Alone, Alone{Mean: mean, Variance: m.Second.At(j, j)/n - mean*mean})
+	}
 }
 
 // population draws rows of three columns and a response, whose errors grow with the first column's square where uneven.
@@ -45,7 +56,7 @@ func population(r *rand.Rand, n int, uneven bool) [][]float64 {
 func TestRegressWithoutNoise(t *testing.T) {
 	m := momentsOf(population(rand.New(rand.NewPCG(1, 1)), 5000, false))
 	m.Noise = 1e-6
-	plain, err := m.Regress(3, []int{0, 1, 4})
+	plain, err := m.Regress(3, false, []int{0, 1, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +76,12 @@ func TestRegressWithoutNoise(t *testing.T) {
 	}
 	m.Columns.Set(0, 0, 100) // in other units, and with another origin
 	m.Columns.Set(0, 4, 7)
-	scaled, err := m.Regress(3, []int{0, 1, 4})
+	m.Alone[0] = Alone{Mean: 100*m.Alone[0].Mean + 7, Variance: 1e4 * m.Alone[0].Variance}
+	scaled, err := m.Regress(3, false, []int{0, 1, 4})
 	if err != nil || math.Abs(scaled.Weights[0]*100-plain.Weights[0]) > 1e-9 || math.Abs(scaled.Weights[2]+7*scaled.Weights[0]-plain.Weights[2]) > 1e-9 {
 		t.Errorf("in other units: %v, were %v (%v)", scaled.Weights, plain.Weights, err)
 	}
-	if _, err := m.Regress(3, []int{0, 0, 4}); err == nil {
+	if _, err := m.Regress(3, false, []int{0, 0, 4}); err == nil {
 		t.Error("the same column twice is regressed on")
 	}
 }
@@ -95,7 +107,8 @@ func TestRegressTermByTerm(t *testing.T) {
 				}
 			}
 		}
-		fit, err := m.Regress(2, in)
+		m.alone()
+		fit, err := m.Regress(2, false, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +220,7 @@ func TestRegressCovers(t *testing.T) {
 		m.Noise, m.FourthNoise = 60, 300
 		shake(r, m.Second, m.Noise)
 		shake(r, m.Fourth, m.FourthNoise)
-		fit, err := m.Regress(3, []int{0, 1, 2, 4})
+		fit, err := m.Regress(3, false, []int{0, 1, 2, 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +254,7 @@ func TestRegressHidden(t *testing.T) {
 	m.Noise = 400
 	shake(r, m.Second, m.Noise)
 	m.Second.SetSym(4, 4, 1000)
-	fit, err := m.Regress(3, []int{0, 1, 4})
+	fit, err := m.Regress(3, false, []int{0, 1, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +262,7 @@ func TestRegressHidden(t *testing.T) {
 		t.Errorf("standard error %g of what can't be known", se)
 	}
 	m.Second.SetSym(4, 4, 100)
-	if _, err := m.Regress(3, []int{0, 1, 4}); err == nil {
+	if _, err := m.Regress(3, false, []int{0, 1, 4}); err == nil {
 		t.Error("no error where noise hides the number of rows")
 	}
 }
@@ -270,7 +283,7 @@ func TestRegressRefuses(t *testing.T) {
 		"different": {m, []int{0, 1, 4}, true}, "the same": {m, []int{0, 0, 4}, false}, "few rows": {none, []int{0, 1, 4}, false},
 		"none": {zero, []int{0, 1, 4}, false}, "constant": {m, []int{4, 4}, false},
 	} {
-		if fit, err := c.of.Regress(3, c.columns); (err == nil) != c.taken || (fit != nil) != c.taken {
+		if fit, err := c.of.Regress(3, false, c.columns); (err == nil) != c.taken || (fit != nil) != c.taken {
 			t.Errorf("%s: %v, %v", name, fit, err)
 		}
 	}
@@ -347,5 +360,39 @@ func TestCombine(t *testing.T) {
 	}
 	if m.Alone[3].Variance <= m.Alone[2].Variance || m.Columns.At(0, 0) != 3 || m.Columns.At(0, 1) != -2 || m.Columns.At(0, 4) != 5 {
 		t.Errorf("%+v, %v", m.Alone, mat.Formatted(m.Columns))
+	}
+}
+
+// Where rows that have the response count less, as those of a rare level do, the regression goes through the means of all rows, and residuals
+// have the variance that they have.
+func TestRegressOnRowsThatCountLess(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	rows := make([][]float64, 20_000)
+	for i := range rows {
+		rows[i] = []float64{r.NormFloat64(), 0}
+		if r.Float64() < 0.02 {
+			rows[i][1] = 1
+		}
+	}
+	m := momentsOf(rows)
+	m.Noise = 1
+	last := m.Second.SymmetricDim() - 1
+	for _, k := range []int{1, last} { // of rows of the level a third is left
+		m.Second.SetSym(0, k, m.Second.At(0, k)*map[bool]float64{true: 1. / 3, false: 1}[k == 1])
+	}
+	m.Second.SetSym(1, 1, m.Second.At(1, 1)/3)
+	m.Second.SetSym(1, last, m.Second.At(1, last)/3)
+	for _, level := range []bool{true, false} {
+		fit, err := m.Regress(1, level, []int{0, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		share := m.Alone[1].Mean
+		if off := fit.Weights[1] + float64(fit.Weights[0]*m.Alone[0].Mean) - share; math.Abs(off) > 1e-4 {
+			t.Errorf("level %v: at the means the response is %.3g off", level, off)
+		}
+		if math.Abs(fit.Residual/(share*(1-share))-1) > 0.02 {
+			t.Errorf("level %v: residuals have a mean square of %.4g, want %.4g", level, fit.Residual, share*(1-share))
+		}
 	}
 }
