@@ -63,7 +63,7 @@
 //     has a 1, name a "reference", which gets no feature, if coefficients matter.
 //   - "date" needs the days "origin", which becomes the number 0, "from" and "to". Where
 //     the file doesn't write 2006-01-02, "layouts" show how it would write that day, as
-//     in package time. "per" is a number of days.
+//     in package time; two by which one text is two days, such as 01/02/2006 and 02/01/2006, can't stand together. "per" is a number of days.
 //   - "count" is for a label that is a whole number from 0 to "cap"; it may have "thousands".
 //   - "id" is for the column that "person" names: it tells whose row it is, and of a person
 //     "max_rows" rows count, which reading doesn't enforce. Texts that differ by more than blanks

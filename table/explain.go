@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -142,7 +143,12 @@ func (e *Error) sorted(sort string) *Error {
 // explainDate says why a text is not a date.
 func explainDate(c *Column, declared []string, text string) error {
 	if l := dateLayout(text); l != "" {
-		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means: the column then has "layouts": %s`, quote(text), list(quoted(declared), "or"), quote(l), compact(append(slices.Clone(declared), l))).sorted(l)
+		with, what := withLayout(declared, l), fmt.Sprintf("add %s to them", quote(l))
+		if len(with) <= len(declared) {
+			gone := slices.DeleteFunc(slices.Clone(declared), func(other string) bool { return slices.Contains(with, other) })
+			what = fmt.Sprintf("write %s in the place of %s, by which other texts of that form are read as other days,", quote(l), list(quoted(gone), "and"))
+		}
+		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; %s if that is what it means: the column then has "layouts": %s`, quote(text), list(quoted(declared), "or"), what, compact(with)).sorted(l)
 	}
 	for _, l := range declared {
 		var wrong *time.ParseError

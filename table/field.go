@@ -257,10 +257,8 @@ func (in *input) interval() interval {
 	c := in.column
 	switch {
 	case c.Kind == Date:
-		d := newDays(c)
-		from, _ := parseDay(c.From)
-		to, _ := parseDay(c.To)
-		return interval{float64(from - d.origin), float64(to - d.origin)}
+		from, to, _ := c.days()
+		return interval{from, to}
 	case c.Log:
 		return interval{math.Log(c.Range[0]), math.Log(c.Range[1])}
 	}

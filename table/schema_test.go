@@ -245,6 +245,10 @@ func TestParseSchemaRefuses(t *testing.T) {
 		{"from after to", column(`"kind":"date","origin":"2000-01-01","from":"2000-01-02","to":"2000-01-01"`), []string{"earlier"}},
 		{"layout of letters", date(`,"layouts":["YYYY-MM-DD"]`), []string{`"layouts" has "YYYY-MM-DD"`, "02.01.2006"}},
 		{"layout without year", date(`,"layouts":["02.01."]`), []string{`"layouts" has "02.01."`}},
+		{"layouts of Americans and others", date(`,"layouts":["01/02/2006","02/01/2006"]`), []string{`column "x": "layouts" has "01/02/2006" and "02/01/2006"`, "2011-01-02 and 2011-02-01"}},
+		{"layouts with short months", date(`,"layouts":["2006-01-02","1/2/06","2/1/06"]`), []string{`"1/2/06" and "2/1/06"`}},
+		{"layouts of two digits", date(`,"layouts":["02.01.06","06.01.02"]`), []string{`"02.01.06" and "06.01.02"`}},
+		{"a day before a year", date(`,"layouts":["02012006","20060102"]`), []string{`"02012006" and "20060102"`}},
 		{"layout twice", date(`,"layouts":["02.01.2006","02.01.2006"]`), []string{"twice"}},
 
 		{"unknown rule", numeric(`,"missing":"drop"`), []string{`"missing" is "drop"`, "refuse, indicator or constant"}},
@@ -339,5 +343,13 @@ func TestNoConditionOnAPrivateLabel(t *testing.T) {
 		if (err == nil) != c.fine || err != nil && !strings.Contains(err.Error(), `"where": has a condition on "y", which is "private"`) {
 			t.Errorf("%s a condition on %s: %v", c.private, c.column, err)
 		}
+	}
+}
+
+// Layouts may stand side by side where no text is two days by them.
+func TestLayoutsWithoutAClash(t *testing.T) {
+	for _, list := range []string{`"2006-01-02","02.01.2006","2.1.2006"`, `"20060102","02012006"`, `"2006-01-02 15:04","2006-01-02 15:04:05","2006-01-02T15:04:05Z07:00"`,
+		`"Jan 2, 2006","2 Jan 2006","2 January 2006","02/01/2006"`, `"02-01-2006","01/02/2006"`, `"2006-01-02","2006-002"`} {
+		parse(t, strings.Replace(dated, "%s", `,"layouts":[`+list+`]`, 1))
 	}
 }

@@ -30,6 +30,7 @@ func TestDatesAreReportedBySort(t *testing.T) {
 			`line 2, column "day": "2020-02-30" is a date that the calendar doesn't have`, `line 3, column "day": "02.03.2020" is not a date as`, `"02.01.2006"`,
 			`line 4, column "day": the field is empty`, `line 5, column "day": "soon" is not a date`, `line 9, column "day": "12/25/2020"`, `"01/02/2006"`, "8 of 8 rows"}, 5},
 		{"German", `,"layouts":["02.01.2006"]`, []string{"2020-01-02", "31.02.2020", "01.13.2020", "1.2.2020"}, []string{`line 2, column "day": "2020-01-02"`, `line 3, column "day": "31.02.2020" is a date that the calendar`, `add "2.1.2006"`, `"layouts": ["02.01.2006", "2.1.2006"]`}, 3},
+		{"days before months", `,"layouts":["2006-01-02","01/02/2006"]`, []string{"25/12/2020", "03/04/2020"}, []string{`write "02/01/2006" in the place of "01/02/2006"`, `"layouts": ["2006-01-02", "02/01/2006"]`}, 1},
 		{"time of day", "", []string{"2020-01-02 10:00", "20200102", "NA"}, []string{`"2006-01-02 15:04"`, `"20060102"`, `"NA" stands for a missing value`}, 3},
 		{"missing by rule", `,"missing":"indicator"`, []string{"", "NA", "never"}, []string{`line 4, column "day": "never" is not a date`}, 1},
 	} {

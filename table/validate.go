@@ -327,6 +327,7 @@ func (v *validator) threshold(where string, c *Column) {
 }
 
 func (v *validator) date(where string, c *Column) {
+	v.layouts(where, c)
 	days := map[string]int64{}
 	for _, part := range []struct{ key, text string }{{"origin", c.Origin}, {"from", c.From}, {"to", c.To}} {
 		day, err := parseDay(part.text)
@@ -343,12 +344,24 @@ func (v *validator) date(where string, c *Column) {
 	if days["from"] >= days["to"] {
 		v.fail(where, `"from" is %s and "to" is %s; the first must be earlier`, c.From, c.To)
 	}
+}
+
+// layouts checks how a column's dates are written: each layout alone, and that no text is one day by one and another by another.
+func (v *validator) layouts(where string, c *Column) {
 	for i, layout := range c.Layouts {
 		if !readsDays(layout) {
 			v.fail(where, `"layouts" has %s; write how the file would write 2 January 2006, such as "02.01.2006" or "1/2/2006"`, quote(layout))
+			continue
 		}
 		if slices.Contains(c.Layouts[:i], layout) {
 			v.fail(where, `"layouts" has %s twice`, quote(layout))
+			continue
+		}
+		for _, before := range c.Layouts[:i] {
+			if two, found := clashOf(before, layout); found && readsDays(before) {
+				v.fail(where, `"layouts" has %s and %s, by which %s is two days, %s and %s; leave in the one that the file's dates are written by`,
+					quote(before), quote(layout), quote(two.text), two.first.Format(isoDay), two.second.Format(isoDay))
+			}
 		}
 	}
 }
