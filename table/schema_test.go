@@ -259,6 +259,8 @@ func TestParseSchemaRefuses(t *testing.T) {
 		{"constant outside", numeric(`,"missing":"constant","constant":"10"`), []string{`"constant" is "10"`, "in the range [1, 9]"}},
 		{"constant is no level", categorical(`"levels":["a","b"],"missing":"constant","constant":"c"`), []string{`"constant" is "c"`, "levels"}},
 		{"constant is no answer", binary(`"positive":["y"],"negative":["n"],"missing":"constant","constant":"x"`), []string{`"constant" is "x"`}},
+		{"constant before", date(`,"missing":"constant","constant":"1999-12-31"`), []string{`"constant" is "1999-12-31"`, "a day from 2000-01-01 to"}},
+		{"constant after", date(`,"layouts":["02.01.2006"],"missing":"constant","constant":"01.01.2100"`), []string{`"constant" is "01.01.2100"`, "a day from"}},
 		{"constant is no date", date(`,"missing":"constant","constant":"x"`), []string{`"constant" is "x"`, "date"}},
 
 		{"label isn't there", `{"version":1,"label":"why","columns":[{"name":"y","kind":"count","cap":1}]}`, []string{`names "why"`, `they are "y"`}},

@@ -404,8 +404,12 @@ func (v *validator) constant(where string, c *Column) {
 	case Binary:
 		ok, want = slices.Contains(c.Positive, c.Constant) || slices.Contains(c.Negative, c.Constant), "a positive or a negative text"
 	case Date:
-		_, err := newDays(c).number(c.Constant)
+		x, err := newDays(c).number(c.Constant)
+		from, to, stated := c.days()
 		ok, want = err == nil, "a date in one of its layouts"
+		if ok && stated {
+			ok, want = x >= from && math.Floor(x) <= to, fmt.Sprintf("a day from %s to %s", c.From, c.To)
+		}
 	}
 	if !ok {
 		v.fail(where, `"constant" is %s; it must be %s`, quote(c.Constant), want)
