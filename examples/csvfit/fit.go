@@ -175,6 +175,7 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 	if err := r.plan.Check(ctx, r.data); err != nil {
 		return nil, err
 	}
+	o.noteAlike(r.plan, stderr)
 	r.radius = r.bound(r.plan)
 	if r.planned, err = r.withEvaluation(r.plan.Ledger); err != nil {
 		return nil, err
@@ -191,6 +192,22 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 		r.nonPrivate, err = trial.NonPrivate(ctx)
 	}
 	return r, err
+}
+
+// noteAlike says whether each row counts alike or each person, of whom there may be several rows: some methods have persons count
+// alike whatever the schema says.
+func (o *fitting) noteAlike(p *dpglm.Plan, stderr io.Writer) {
+	claim, _ := p.Ledger.Claim()
+	facts := o.source.Facts()
+	switch {
+	case claim.PersonRows <= 1:
+	case !claim.Alike:
+		fmt.Fprintln(stderr, "csvfit: each row counts alike")
+	case facts != nil && !facts.PersonsAlike:
+		fmt.Fprintf(stderr, "csvfit: each person counts alike, by this method, though the schema doesn't say \"persons_alike\": what is estimated is a mean over persons\n")
+	default:
+		fmt.Fprintln(stderr, "csvfit: each person counts alike")
+	}
 }
 
 // release trains and evaluates, and keeps what comes of it: what was trained also where the

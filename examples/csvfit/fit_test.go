@@ -227,6 +227,23 @@ func TestFitsForGroups(t *testing.T) {
 	}
 }
 
+// What standard error says of rows and persons is what the method does, as the ledger has it.
+func TestMethodsOfPersonsSayWhatCounts(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("who,x,y\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "%d,%d,%d\n", i/2, i%10, i%10/5)
+	}
+	data := write(t, "visits.csv", b.String())
+	schema := write(t, "s.json", `{"version": 1, "label": "y", "person": "who", "max_rows": 2, "columns": [{"name": "who", "kind": "id"}, {"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`)
+	for method, counts := range map[string]string{"auto": "each row counts alike", "objpert": "each person counts alike"} {
+		out, said := csvfit(t, "fit", "-data", data, "-schema", schema, "-epsilon", "1", "-delta", "1e-5", "-method", method, "-o", filepath.Join(t.TempDir(), "m.json"))
+		if !strings.Contains(out, counts) || !strings.Contains(said, counts) || strings.Count(said, "alike") != 1+strings.Count(said, "persons_alike") {
+			t.Errorf("%s:\n%s\non stderr %s", method, out, said)
+		}
+	}
+}
+
 // Of persons the same share is the same number for the curator as for publication, one that isn't whole rounded up.
 func TestSharesOfPersons(t *testing.T) {
 	text := "who,x,y\n"

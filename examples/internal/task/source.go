@@ -312,11 +312,7 @@ func (s *Source) Load(ctx context.Context) (*table.Table, error) {
 		s.note("%s", w)
 	}
 	if s.facts != nil && s.facts.Person != "" {
-		alike := "each row"
-		if s.facts.PersonsAlike {
-			alike = "each person"
-		}
-		s.note("the guarantee is for a person (%q) with all rows, of which at most %d count; %s counts alike", s.facts.Person, s.facts.MaxRows, alike)
+		s.note("the guarantee is for a person (%q) with all rows, of which at most %d count", s.facts.Person, s.facts.MaxRows)
 	}
 	return t, nil
 }
