@@ -62,6 +62,20 @@ func TestBeginsAtPublicModel(t *testing.T) {
 	}
 }
 
+// A bound on how many protected rows or persons there are, or their number, is none on public rows.
+func TestPublicRowsMayBeMore(t *testing.T) {
+	private, public := people(t, 400), people(t, 2000)
+	text, err := os.ReadFile(schema(t, "rich", rich))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := write(t, "few.json", strings.Replace(string(text), `"label"`, `"at_most": 500, "label"`, 1))
+	out, _ := csvfit(t, "fit", "-data", private, "-schema", facts, "-epsilon", "0.2", "-delta", "1e-5", "-public", public, "-o", filepath.Join(t.TempDir(), "m.json"))
+	if !strings.Contains(out, "a model of the 2000 public rows") || !strings.Contains(out, "one more or less of at most 500 rows") {
+		t.Errorf("printed\n%s", out)
+	}
+}
+
 // Where labels alone are private a fit begins at a public model, too.
 func TestPublicModelWhereLabelsArePrivate(t *testing.T) {
 	data, public := people(t, 2000), people(t, 300)

@@ -41,6 +41,12 @@ func PublicModel(ctx context.Context, p dpglm.Problem, rows *dpglm.Dataset) (*dp
 func (s *Source) PublicModel(ctx context.Context, path string, p dpglm.Problem) (*dpglm.Model, error) {
 	of := *s
 	of.Path, of.Coins = path, nil
+	if s.file != nil {
+		file := *s.file
+		file.AtMost, file.Persons = 0, 0 // which are of the rows that are protected
+		facts := file.Episodes()
+		of.file, of.facts = &file, &facts
+	}
 	rows, err := of.Load(ctx)
 	if err != nil {
 		return nil, err
