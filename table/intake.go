@@ -62,7 +62,7 @@ func newIntake(src Source, s Schema, training bool) (*intake, error) {
 		r.weights = &exposures{column: c, what: "a weight", number: newNumber(c, newAbsent(&e.schema, c))}
 	}
 	r.labels = newLabels(e.label, e.schema.column(s.Label))
-	r.persons = personCodes{&e.schema, map[string]int{}}
+	r.persons = personCodes{schema: &e.schema, codes: map[string]int{}}
 	for _, role := range []struct {
 		name string
 		at   *int
@@ -192,5 +192,5 @@ func (r *intake) warnings() []string {
 		}
 		out = append(out, r.weights.outside.warning(r.weights.column, r.binding.rows)...)
 	}
-	return append(out, r.binding.Warnings()...)
+	return slices.Concat(out, r.binding.Warnings(), r.persons.warnings(r.binding.rows))
 }

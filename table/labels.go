@@ -91,6 +91,7 @@ func (l *labels) never() []string {
 type personCodes struct {
 	schema *Schema
 	codes  map[string]int
+	rows   []int // of each
 }
 
 // id is the trimmed text of a person, who must be there.
@@ -112,6 +113,32 @@ func (p *personCodes) code(id string) (int, error) {
 			return 0, valueError(p.schema.Person, `it is a further person than the %d that "persons" states; correct that number, which must come from public knowledge`, stated)
 		}
 		p.codes[string([]byte(id))] = code // a copy: id may be part of a longer record
+		p.rows = append(p.rows, 0)
 	}
+	p.rows[code]++
 	return code, nil
+}
+
+// warnings tells of rows that a fit leaves out, as their persons have more than count.
+func (p *personCodes) warnings(rows int) []string {
+	if len(p.rows) == 0 { // for prediction nobody asks for them
+		return nil
+	}
+	most, persons, left := p.schema.MaxRows, 0, 0
+	for _, n := range p.rows {
+		if n > most {
+			persons, left = persons+1, left+n-most
+		}
+	}
+	if persons == 0 {
+		return nil
+	}
+	what, how := fmt.Sprintf(`"max_rows", %d`, most), "the model is of those that count"
+	if p.schema.Hazards() {
+		periods := max(1, len(p.schema.PeriodLevels()))
+		what = fmt.Sprintf(`"max_rows", %d, times the periods, %d`, most/periods, periods)
+		how = "events and times at risk of those who have many are lost, so that hazards are not all persons'"
+	}
+	return []string{fmt.Sprintf(`%d of %d persons have more rows than %s: of %d rows %d, drawn at random, don't count in a fit, and %s; raise "max_rows" where it is publicly known that persons have more (noise grows with it)`,
+		persons, len(p.rows), what, rows, left, how)}
 }

@@ -472,3 +472,23 @@ func TestColumnsNamedAsFormats(t *testing.T) {
 		}
 	}
 }
+
+// The curator is told of rows beyond "max_rows", which are left out without a word later: of times at risk, of episodes.
+func TestRowsBeyondMaxRows(t *testing.T) {
+	visits := `{"version":1,"label":"y","person":"who","max_rows":2,"columns":[{"name":"who","kind":"id"},{"name":"x","kind":"numeric","range":[0,9]},{"name":"y","kind":"count","cap":3}]}`
+	stays := strings.Replace(strings.Replace(cohort, `"columns": [`, `"person": "who", "max_rows": 1, "columns": [{"name": "who", "kind": "id"},`, 1), "[0, 1, 2, 5]", "[0, 1, 2]", 1)
+	for _, c := range []struct{ schema, text, want string }{
+		{visits, "who,x,y\na,1,1\nb,1,1\na,1,1\nb,1,0\n", ""},
+		{visits, "who,x,y\na,1,1\nb,1,1\na,1,1\na,1,1\na,1,0\nc,1,0\n", `1 of 3 persons have more rows than "max_rows", 2: of 6 rows 2, drawn at random, don't count in a fit`},
+		{stays, "who,entry,exit,age,died\na,0,2,50,no\nb,0,1,50,yes\nb,0,1,50,yes\n", ""},
+		{stays, "who,entry,exit,age,died\na,0,2,50,no\na,0,2,51,no\nb,0,1,50,yes\n", `1 of 2 persons have more rows than "max_rows", 1, times the periods, 2: of 5 rows 2, drawn at random, don't count in a fit, and events and times at risk`},
+	} {
+		got, err := ReadCSV(strings.NewReader(c.text), parse(t, c.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := strings.Join(got.Warnings(), "\n"); !strings.Contains(w, c.want) || c.want == "" && w != "" {
+			t.Errorf("%q: %q", c.text, w)
+		}
+	}
+}
