@@ -83,7 +83,7 @@ func (b *batch) encode() {
 			return
 		}
 		if r.filter != nil && !r.filter.fulfilled(fields) {
-			r.left++
+			r.seen.left++
 			continue
 		}
 		b.wanted = b.wanted[:0]
@@ -192,7 +192,7 @@ func takeAll(ctx context.Context, src Source, empty <-chan *batch, give func(*ba
 // ended is the error of a source that was read, as far as an error allowed.
 func (r *intake) ended(src Source, failed error) error {
 	if made, ok := src.(*episodes); ok {
-		r.left, r.never = made.seen.left, made.seen.never
+		r.seen = made.seen
 		r.header = slices.DeleteFunc(r.header, func(name string) bool { // what the followup mentions, and makes
 			return slices.Contains([]string{made.f.Start, made.f.End, PeriodColumn}, name)
 		})

@@ -59,7 +59,7 @@ func oneByOne(t *testing.T, src Source, s Schema) (rows []row, warnings []string
 			break
 		}
 		if !r.filter.fulfilled(fields) {
-			r.left++
+			r.seen.left++
 			continue
 		}
 		for _, at := range r.wanted {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -89,8 +90,45 @@ type risk struct {
 	happened bool
 }
 
-// seen are how many records there are, are left out by conditions, and are there but never at risk between the cuts.
-type seen struct{ all, left, never int }
+// seen are how many records there are, are left out by conditions, and are there but never at risk between the cuts; of these, how many
+// end by an event, and how many of such events are between the cuts, as they begin at the same time.
+type seen struct{ all, left, never, events, sudden int }
+
+func (s *seen) add(at *risk, cuts []float64) {
+	first, last := cuts[0], cuts[len(cuts)-1]
+	if math.Min(at.to, last) > math.Max(at.from, first) {
+		return
+	}
+	s.never++
+	if at.happened {
+		s.events++
+	}
+	begins := at.from
+	if math.IsInf(begins, -1) { // no column says
+		begins = 0
+	}
+	if at.happened && begins == at.to && at.to >= first && at.to <= last {
+		s.sudden++
+	}
+}
+
+// warnings tells of records that aren't there, or add nothing.
+func (s *seen) warnings() (out []string) {
+	if s.never > 0 {
+		text := fmt.Sprintf("%d records are never at risk between the cuts, and add nothing", s.never)
+		if s.events > 0 {
+			text += fmt.Sprintf(": %d of them end by the event, and these events are lost", s.events)
+		}
+		if s.sudden > 0 {
+			text += fmt.Sprintf(", of which %d are between the cuts, at the very time at which the record begins (have such a record end a little later, such as half a day)", s.sudden)
+		}
+		out = append(out, text)
+	}
+	if s.left > 0 {
+		out = append(out, fmt.Sprintf(`%d records don't fulfil the schema's "where" and aren't there`, s.left))
+	}
+	return out
+}
 
 // episodes are those of a source's records, one after the other.
 type episodes struct {
@@ -175,9 +213,7 @@ func (e *episodes) record() error {
 		if err := e.times(); err != nil {
 			return placed(err, where)
 		}
-		if cuts := e.f.Cuts; !(math.Min(e.at.to, cuts[len(cuts)-1]) > math.Max(e.at.from, cuts[0])) {
-			e.seen.never++
-		}
+		e.seen.add(&e.at, e.f.Cuts)
 		return nil
 	}
 }

@@ -159,6 +159,31 @@ func TestRecordsAreCounted(t *testing.T) {
 	}
 }
 
+// Events of records that are never at risk are lost, and the curator is told how many, and of how many the record ends as it begins.
+func TestLostEvents(t *testing.T) {
+	s, err := ParseSchema([]byte(cohort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ text, want, not string }{
+		{"2,2,50,no\n", "1 records are never at risk between the cuts, and add nothing", "lost"},
+		{"7,9,50,yes\n2,2,50,no\n", "2 records are never at risk between the cuts, and add nothing: 1 of them end by the event, and these events are lost", "of which"},
+		{"7,9,50,yes\n2,2,50,yes\n0,0,50,yes\n6,6,50,yes\n3,3,50,no\n", "5 records are never at risk between the cuts, and add nothing: 4 of them end by the event, and these events are lost, of which 2 are between the cuts", "where"},
+	} {
+		got, err := ReadCSV(strings.NewReader("entry,exit,age,died\n0,3,50,yes\n"+c.text), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := strings.Join(got.Warnings(), "\n"); !strings.Contains(w, c.want) || strings.Contains(w, c.not) {
+			t.Errorf("%q: %q", c.text, w)
+		}
+	}
+	got, err := ReadCSV(strings.NewReader("exit,age,died\n3,50,yes\n0,50,yes\n"), parse(t, strings.Replace(cohort, `"start": "entry", `, "", 1)))
+	if err != nil || !strings.Contains(strings.Join(got.Warnings(), "\n"), "of which 1 are between the cuts") {
+		t.Errorf("an end at 0 without a start: %q, %v", got.Warnings(), err)
+	}
+}
+
 func mustEncode(t *testing.T, text string) *Encoder {
 	t.Helper()
 	s, err := ParseSchema([]byte(text))

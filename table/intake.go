@@ -18,8 +18,7 @@ type intake struct {
 	weights                         *exposures
 	problems                        problems
 	filter                          *filter // of records; nil for none
-	left                            int     // that it leaves out
-	never                           int     // of records at risk, those that never are
+	seen                            seen    // of records that it leaves out, and that are never at risk
 }
 
 // row is what becomes of a record. Its slices are valid while it is handed on.
@@ -85,9 +84,9 @@ func (r *intake) some() error {
 	switch {
 	case r.binding.rows > 0:
 		return nil
-	case r.never > 0:
+	case r.seen.never > 0:
 		return noRows(`no record is at risk between the cuts of the schema's "followup"; are these in the unit of the file's times?`)
-	case r.left > 0:
+	case r.seen.left > 0:
 		return noRows(`no row fulfils the schema's "where"`)
 	}
 	return noRows("there is no row after the header")
@@ -156,7 +155,7 @@ func (r *intake) apart() *intake {
 // add adds what an intake apart has seen, of records that follow those of this one, which
 // forgets it.
 func (r *intake) add(own *intake) {
-	r.left, own.left = r.left+own.left, 0
+	r.seen.left, own.seen.left = r.seen.left+own.seen.left, 0
 	r.binding.add(own.binding)
 	if r.labels != nil {
 		r.labels.add(own.labels)
@@ -177,12 +176,7 @@ func (r *intake) warnings() []string {
 	if len(left) > 0 {
 		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
 	}
-	if r.never > 0 {
-		out = append(out, fmt.Sprintf("%d records are never at risk between the cuts, and add nothing", r.never))
-	}
-	if r.left > 0 {
-		out = append(out, fmt.Sprintf(`%d records don't fulfil the schema's "where" and aren't there`, r.left))
-	}
+	out = append(out, r.seen.warnings()...)
 	if r.labels != nil {
 		out = append(out, r.labels.warnings(r.binding.rows)...)
 	}
