@@ -184,6 +184,18 @@ func TestLostEvents(t *testing.T) {
 	}
 }
 
+// The least time at risk is nothing that the schema says, and a warning says what it is.
+func TestShortTimesAtRisk(t *testing.T) {
+	got, err := ReadCSV(strings.NewReader("entry,exit,age,died\n0,3,50,yes\n0,0.00001,50,no\n"), parse(t, cohort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := strings.Join(got.Warnings(), "\n")
+	if !strings.Contains(w, `1 of 4 times at risk within a period are shorter than 0.0001, first "1e-05" in line 3`) || strings.Contains(w, "outside the range") {
+		t.Errorf("%q", w)
+	}
+}
+
 func mustEncode(t *testing.T, text string) *Encoder {
 	t.Helper()
 	s, err := ParseSchema([]byte(text))

@@ -67,6 +67,10 @@ func (c *clamped) warning(column *Column, rows int) []string {
 	if c.at.number > 0 {
 		first += fmt.Sprintf(" in %s %d", c.at.unit, c.at.number)
 	}
+	if column.made && column.Kind == Numeric { // the schema's author wrote no range
+		return []string{fmt.Sprintf("%d of %d times at risk within a period are shorter than %g, first %s, and count as so long: the least that a followup has, %g of the narrowest period between its cuts (if unexpected: another unit?)",
+			c.count, rows, column.Range[0], first, shortest)}
+	}
 	return []string{fmt.Sprintf("column %s: %d of %d values lie outside the range %s and were clamped to it, first %s (if unexpected: a code of missing values, another unit, swapped columns?)",
 		quote(column.Name), c.count, rows, where, first)}
 }
