@@ -75,7 +75,10 @@ func plainNumber(text string) string {
 		}
 		return r
 	}, s)
-	s = strings.TrimRight(s, ".,-+")
+	negative := strings.HasSuffix(s, "-") && !strings.HasPrefix(s, "-") && !strings.HasSuffix(s, ".-") && !strings.HasSuffix(s, ",-") // 12.- is a price
+	if s = strings.TrimRight(s, ".,-+"); negative {
+		s = "-" + s
+	}
 	comma, dot := strings.LastIndexByte(s, ','), strings.LastIndexByte(s, '.')
 	switch {
 	case comma < 0 && strings.Count(s, ".") < 2:
