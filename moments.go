@@ -18,6 +18,7 @@ import (
 	"github.com/dpglm/dpglm/internal/sealed"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
 )
 
 // Moments are released means, variances and covariances of all columns of a dataset. Every linear regression of a column
@@ -26,10 +27,18 @@ import (
 type Moments struct {
 	sums    *infer.Moments
 	columns []Coefficient // without estimates
+	missing []missingness // of each column
 	budget  string
 	ledger  *Ledger
 	longer  float64 // part of rows that count less
 	whole   bool    // whether groups have all their levels among the columns
+}
+
+// missingness says where a column's values may be missing: by which columns that indicate it, none where there are no missing values, and what the column is where
+// they do, NaN where that isn't one number.
+type missingness struct {
+	by []int
+	at float64
 }
 
 // Moments releases the moments of d's columns. Labels play no part, but that the facts must give them a range: what is to be a response goes
@@ -71,8 +80,36 @@ func (d *Dataset) Moments(ctx context.Context, b Budget, env *Env) (*Moments, er
 	m := &Moments{sums: sumsOf(&of), budget: b.String(), longer: of.Longer}
 	m.sums.Combine(raw, of.CountNoise/of.N)
 	m.columns, m.ledger, m.whole = namesOf(model, model.columns), model.ledger, encoderOf(d.facts) == nil
+	m.missing = missingOf(features(d.facts, model.columns), raw)
 	return m, nil
 }
+
+// missingOf finds the columns that indicate missing values of others, which have raw columns made of them by from: a missing number is encoded as 0, its
+// square as −1, and splines as none.
+func missingOf(list []table.Feature, from [][]float64) []missingness {
+	out, encoded := make([]missingness, len(list)), make([]float64, len(list))
+	for j, f := range list {
+		for i, column := range f.Columns {
+			name := column + "=" + missingLevel
+			k := slices.IndexFunc(list, func(g table.Feature) bool { return g.Name == name && g.Group == name })
+			if k >= 0 && f.Levels[i] == "" && !slices.Contains(out[j].by, k) {
+				out[j].by = append(out[j].by, k)
+			}
+		}
+		if len(f.Columns) == 1 && slices.ContainsFunc(list[:j], func(g table.Feature) bool { return f.Name == g.Name+"^2" && slices.Equal(f.Columns, g.Columns) }) {
+			encoded[j] = -1
+		}
+	}
+	for j, f := range list {
+		if out[j].at = math.NaN(); len(f.Columns) == 1 {
+			out[j].at = floats.Dot(from[j][:len(list)], encoded) + from[j][len(list)]
+		}
+	}
+	return out
+}
+
+// missingLevel is what a table calls missing values of a column.
+const missingLevel = "missing"
 
 // sumsOf are released moments, of encoded features.
 func sumsOf(of *estimate.Moments) *infer.Moments {
@@ -199,6 +236,8 @@ type Regression struct {
 	Deviation float64 `json:"deviation"`
 	// RSquared is the part of the response's variance that the columns explain.
 	RSquared float64 `json:"r_squared"`
+	// Present is the part of rows that have a value, where the response has missing ones and this is the mean of the others; else 0.
+	Present float64 `json:"present,omitempty"`
 	// Confidence is that of the intervals.
 	Confidence float64 `json:"confidence"`
 	rows       string
@@ -214,6 +253,11 @@ type Regression struct {
 // at most, so that intervals are wider than need be where many rows lie far out for other reasons, as far as sampling counts. That residuals are
 // large along one direction only, beyond that, they don't see. A coefficient has an infinite standard error where the noise hides it.
 // Nothing is allowed for choices among several regressions.
+//
+// A number of which a table's schema has missing values indicated ("missing": "indicator") is the middle of its range where it is missing. The
+// column that indicates it comes along, right after the first that needs it, with a coefficient that compares rows without a value with ones at the middle. With no columns the intercept and Residual
+// are those of the values that are there: a ratio of means, whose standard error is by the delta method, infinite where noise hides the share
+// of such rows, and of products. As a response such a column is refused. Columns of a matrix say nothing of missing values: there name what indicates them.
 func (m *Moments) Regress(response string, columns []string, confidence float64) (*Regression, error) {
 	if m == nil || m.sums == nil {
 		return nil, check.Fail(ErrModel, "moments", nil, "must be made by Dataset.Moments")
@@ -247,6 +291,9 @@ func (m *Moments) Regress(response string, columns []string, confidence float64)
 	if len(at) == 0 {
 		return m.mean(y[0], confidence), nil
 	}
+	if at, err = m.withMissing(y[0], at); err != nil {
+		return nil, err
+	}
 	fit, err := m.sums.Regress(y[0], m.columns[y[0]].Level != "", append(at, len(m.columns)))
 	if err != nil {
 		return nil, err
@@ -254,8 +301,55 @@ func (m *Moments) Regress(response string, columns []string, confidence float64)
 	return m.regression(y[0], at, fit, confidence), nil
 }
 
+// withMissing has columns of which values are missing be followed by what indicates it, unless that is there. It refuses a response with
+// missing values: products of others with those that are there aren't among the moments.
+func (m *Moments) withMissing(y int, at []int) (all []int, err error) {
+	own := m.missing[y].by
+	if len(own) > 0 && slices.ContainsFunc(at, func(j int) bool { return !slices.Contains(own, j) }) {
+		return nil, check.Fail(ErrConfig, "response", fmt.Sprintf("%q", m.columns[y].Name), "must have no missing values, which moments have as the middle of its range: regress it on no column, for the mean of values that are there")
+	}
+	for _, j := range at {
+		all = append(all, j)
+		for _, k := range m.missing[j].by {
+			if k == y {
+				return nil, check.Fail(ErrConfig, "columns", fmt.Sprintf("%q", m.columns[j].Name), fmt.Sprintf("must not be there, as its missing values are the response, %q", m.columns[y].Name))
+			}
+			if !slices.Contains(at, k) && !slices.Contains(all, k) {
+				all = append(all, k)
+			}
+		}
+	}
+	return all, nil
+}
+
+// present is the mean of a column of which values are missing.
+func (m *Moments) present(y int, confidence float64) *Regression {
+	gone := m.missing[y]
+	r := &Regression{Response: m.columns[y].Name, Confidence: confidence, rows: m.rows()}
+	c := Coefficient{Name: InterceptName, StandardError: math.Inf(1), Freedom: new(infer.Law).Freest()}
+	switch {
+	case len(gone.by) > 1 || math.IsNaN(gone.at):
+		c.Mark = "isn't told, as the column is a product, and values of its columns are missing"
+	default:
+		part, ok := m.sums.Present(y, gone.by[0], gone.at, m.ledger.Unit().Neighbours == mechanisms.AddRemove)
+		if !ok {
+			c.Mark = "isn't told, as noise hides how many rows have a value"
+			break
+		}
+		c.Estimate, c.StandardError, r.Present = part.Mean, part.StandardError, part.Share
+		c.Mark = fmt.Sprintf("is of the rows that have a value, a share of about %.3g", part.Share)
+		r.Deviation = math.Sqrt(part.Variance)
+		r.Residual = r.Deviation
+	}
+	r.Coefficients = []Coefficient{settled(c, confidence)}
+	return r
+}
+
 // mean is a regression on nothing.
 func (m *Moments) mean(y int, confidence float64) *Regression {
+	if len(m.missing[y].by) > 0 {
+		return m.present(y, confidence)
+	}
 	mean, standardError, variance := m.sums.Mean(y, m.columns[y].Level != "")
 	deviation := math.Sqrt(variance)
 	c := settled(Coefficient{Name: InterceptName, Estimate: mean, StandardError: standardError, Freedom: new(infer.Law).Freest()}, confidence)
@@ -359,6 +453,33 @@ type columnJSON struct {
 	Group string  `json:"group,omitempty"`
 	Level string  `json:"level,omitempty"`
 	Step  float64 `json:"step,omitempty"`
+	// Missing are the columns that indicate missing values, and As what the column is there; none of a product.
+	Missing []int    `json:"missing,omitempty"`
+	As      *float64 `json:"missing_as,omitempty"`
+}
+
+// columnJSON is column j as JSON has it.
+func (m *Moments) columnJSON(j int) columnJSON {
+	c, gone := m.columns[j], m.missing[j]
+	out := columnJSON{Name: c.Name, Group: c.Group, Level: c.Level, Step: c.Step, Missing: gone.by}
+	if len(gone.by) > 0 && !math.IsNaN(gone.at) {
+		out.As = &gone.at
+	}
+	return out
+}
+
+// missingness is what a column's JSON says of missing values, among so many columns.
+func (c columnJSON) missingness(columns int) (missingness, error) {
+	out := missingness{by: c.Missing, at: math.NaN()}
+	if c.As != nil {
+		out.at = *c.As
+	}
+	for _, k := range c.Missing {
+		if k < 0 || k >= columns {
+			return out, check.Fail(ErrModel, "missing", k, "must be the place of a column")
+		}
+	}
+	return out, nil
 }
 
 // MarshalJSON writes the moments with their ledger and a checksum. It fails for ones that [Dataset.Moments] hasn't made.
@@ -367,8 +488,8 @@ func (m *Moments) MarshalJSON() ([]byte, error) {
 		return nil, check.Fail(ErrModel, "moments", nil, "must be made by Dataset.Moments")
 	}
 	j := momentsJSON{momentsFormat, modelVersion, m.ledger.Unit(), m.budget, nil, m.whole, nil, linalg.Triangle(m.sums.Second), linalg.Triangle(m.sums.Fourth), m.sums.Noise, m.sums.FourthNoise, m.sums.N, m.sums.Alone, m.longer, m.sums.Far, m.ledger}
-	for _, c := range m.columns {
-		j.Columns = append(j.Columns, columnJSON{c.Name, c.Group, c.Level, c.Step})
+	for k := range m.columns {
+		j.Columns = append(j.Columns, m.columnJSON(k))
 	}
 	for i := range len(m.columns) + 1 {
 		j.Map = append(j.Map, mat.Row(nil, i, m.sums.Columns))
@@ -407,6 +528,11 @@ func (m *Moments) UnmarshalJSON(data []byte) error {
 	}
 	for _, c := range j.Columns {
 		read.columns = append(read.columns, Coefficient{Name: c.Name, Group: c.Group, Level: c.Level, Step: c.Step})
+		gone, err := c.missingness(d)
+		if err != nil {
+			return err
+		}
+		read.missing = append(read.missing, gone)
 	}
 	*m = *read
 	return nil

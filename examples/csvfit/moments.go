@@ -218,15 +218,38 @@ func describe(_ context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%v\n\n", m)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\tmean or share\tstd err\tlow\thigh\tstd dev\t\n")
+	fmt.Fprintf(w, "\tmean or share%s\tstd err\tlow\thigh\tstd dev\t\n", ofPresent(list))
 	for _, r := range list {
 		c := r.Coefficients[0]
+		if c.Undetermined() {
+			fmt.Fprintf(w, "%s\t?\t?\t?\t?\t?\t\n", r.Response)
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%.4g\t%.2g\t%.4g\t%.4g\t%.4g\t\n", r.Response, c.Estimate, c.StandardError, c.Low, c.High, r.Deviation)
 	}
-	if err := w.Flush(); err != nil || !*correlations {
+	if err := w.Flush(); err != nil {
 		return err
 	}
+	for _, r := range list {
+		if partial(r) {
+			fmt.Fprintf(stdout, "* The mean of %s %s.\n", r.Response, r.Coefficients[0].Mark)
+		}
+	}
+	if !*correlations {
+		return nil
+	}
 	return correlate(m, list, *confidence, stdout)
+}
+
+// partial reports whether a mean is of the rows that have a value, or would be.
+func partial(r *dpglm.Regression) bool { return r.Present > 0 || r.Coefficients[0].Undetermined() }
+
+// ofPresent says in a heading that means are of the values that there are, where some are missing.
+func ofPresent(list []*dpglm.Regression) string {
+	if slices.ContainsFunc(list, partial) {
+		return ", of the values that there are"
+	}
+	return ""
 }
 
 // correlate prints correlations: the means of two slopes, of one column on another and of that on the former, which have the same moments.
@@ -234,9 +257,17 @@ func correlate(m *dpglm.Moments, list []*dpglm.Regression, confidence float64, s
 	fmt.Fprintln(stdout)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\t%s\t\n", strings.Join(m.Columns(), "\t"))
+	left := []string{}
 	for i, a := range list {
+		if partial(a) {
+			left = append(left, a.Response)
+		}
 		cells := slices.Repeat([]string{""}, len(list))
 		for j, b := range list[:i] {
+			if partial(a) || partial(b) {
+				cells[j] = "-"
+				continue
+			}
 			r, err := m.Regress(a.Response, []string{b.Response}, confidence)
 			if err != nil {
 				return err
@@ -253,5 +284,9 @@ func correlate(m *dpglm.Moments, list []*dpglm.Regression, confidence float64, s
 		}
 		fmt.Fprintf(w, "%s\t%s\t\n", a.Response, strings.Join(cells, "\t"))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil || len(left) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "Correlations with %s are left out: values are missing, and moments have products of all rows only.\n", strings.Join(left, ", "))
+	return err
 }

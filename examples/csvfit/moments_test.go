@@ -132,3 +132,39 @@ func TestCorrelations(t *testing.T) {
 		t.Errorf("the correlation is %v, and regression has R² %g (%v, %v)", cells, fit.Squared, err, of)
 	}
 }
+
+// Of a column with missing values describe has the mean of those that there are, says so, and leaves out its correlations; a regression on it has
+// its indicator.
+func TestMomentsOfMissingValues(t *testing.T) {
+	moments := filepath.Join(t.TempDir(), "m.json")
+	var b strings.Builder
+	b.WriteString("a,g,c,y\n")
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 5000 {
+		a := 100 * r.Float64()
+		text := fmt.Sprintf("%.3f", a)
+		if r.Float64() < 0.3 {
+			text = ""
+		}
+		fmt.Fprintf(&b, "%s,%c,%.3f,%.3f\n", text, 'p'+r.IntN(3), 1+9*r.Float64(), a/10+r.NormFloat64())
+	}
+	facts := `{"version": 1, "label": "y", "columns": [{"name": "a", "kind": "numeric", "range": [0, 1000], "missing": "indicator"},
+		{"name": "g", "kind": "categorical", "levels": ["p", "q", "r"]}, {"name": "c", "kind": "numeric", "range": [1, 10], "log": true}, {"name": "y", "kind": "numeric", "range": [-10, 20]}], "interactions": [["c", "g"]]}`
+	succeed(t, "moments", "-data", write(t, "d.csv", b.String()), "-schema", write(t, "s.json", facts), "-epsilon", "1000", "-insecure-noise-seed", "1", "-o", moments)
+	out := succeed(t, "describe", "-moments", moments, "-correlations")
+	for _, want := range []string{"mean or share, of the values that there are", "* The mean of a is of the rows that have a value, a share of about 0.691", "Correlations with a are left out"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if cells := strings.Fields(line); len(cells) == 6 && cells[0] == "a" {
+			if mean, err := strconv.ParseFloat(cells[1], 64); err != nil || math.Abs(mean-50) > 2 {
+				t.Errorf("%s", line)
+			}
+		}
+	}
+	if out := succeed(t, "regress", "-moments", moments, "-response", "y", "-on", "a"); !strings.Contains(out, "\na=missing ") {
+		t.Errorf("regress:\n%s", out)
+	}
+}

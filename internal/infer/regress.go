@@ -56,6 +56,42 @@ func (m *Moments) Mean(column int, level bool) (mean, standardError, variance fl
 	return a.Mean, math.Hypot(a.Noise, math.Sqrt(scatter/m.N)), variance
 }
 
+// Part is what is known of a column among the rows that have a value of it, and Share the part of all rows that these are.
+type Part struct{ Mean, StandardError, Variance, Share float64 }
+
+// presentSeen is how many deviations of noise the share of rows with a value must be, or nothing is told of these.
+const presentSeen = 3
+
+// Present is Mean among the rows in which another column, which indicates missing values, is 0; the column is at where it is 1. With A the
+// mean of column − at, and p that of the indicator, the mean is at + A/(1 − p), whose noise is, by the delta method, that of A over 1 − p, and that of p
+// times A/(1 − p)². These are independent, but where the number of rows is secret they have its noise in common, and are added. The variance
+// is that about two means, by second moments; or by squares of all rows, as in Mean. ok is false where noise hides the share.
+func (m *Moments) Present(column, indicator int, at float64, secret bool) (part Part, ok bool) {
+	a, p := m.Alone[column], m.Alone[indicator]
+	share := math.Min(1, 1-p.Mean)
+	if share-presentSeen*p.Noise <= 0 {
+		return Part{}, false
+	}
+	beyond := (a.Mean - at) / share
+	own, other := a.Noise/share, math.Abs(beyond)/share*p.Noise
+	noise := math.Hypot(own, other)
+	if secret {
+		noise = own + other
+	}
+	// By squares: E(column − at)² is that of rows with a value, times their share.
+	square := (a.Variance+float64((a.Mean-at)*(a.Mean-at)))/share - float64(beyond*beyond)
+	squareNoise := math.Hypot(a.VarianceNoise/share, 2*beyond*noise)
+	variance := math.Max(0, square)
+	if two, err := m.Regress(column, false, []int{indicator, m.Second.SymmetricDim() - 1}); err == nil {
+		variance = two.Residual / share
+	}
+	scatter := math.Max(variance, square-squareNoise)
+	if square-float64(farSeen*squareNoise) > variance {
+		variance = square
+	}
+	return Part{at + beyond, math.Hypot(noise, math.Sqrt(scatter/(m.N*share))), variance, share}, true
+}
+
 // variance is a column's, by second moments.
 func (m *Moments) variance(column int) float64 {
 	dim := m.Second.SymmetricDim()
