@@ -382,7 +382,7 @@ func (m *Moments) places(name string) (at []int, err error) {
 		if c.Name == name {
 			return []int{j}, nil
 		}
-		if c.Group == name && name != "" { // columns of no group have an empty one
+		if c.Group == name && name != "" || c.slopeOf(name) { // columns of no group have an empty one
 			at = append(at, j)
 		}
 	}
@@ -390,9 +390,29 @@ func (m *Moments) places(name string) (at []int, err error) {
 		at = at[1:]
 	}
 	if len(at) == 0 {
-		return nil, check.Fail(ErrConfig, "column", fmt.Sprintf("%q", name), "must be the name of a column, or of a group of several levels")
+		return nil, check.Fail(ErrConfig, "column", fmt.Sprintf("%q", name), "must be the name of a column, or of a group of several levels"+m.made(name))
 	}
 	return at, nil
+}
+
+// slopeOf reports whether this is one of the products of a number and a column's levels that a name such as "income:ward" stands for.
+func (c Coefficient) slopeOf(name string) bool {
+	number, levels, product := strings.Cut(name, ":")
+	return product && c.Group == "" && (strings.HasPrefix(c.Name, name+"=") || strings.HasPrefix(c.Name, "log("+number+"):"+levels+"="))
+}
+
+// made says which columns are made of one that isn't there itself, such as log(income) of income.
+func (m *Moments) made(name string) string {
+	var list []string
+	for _, c := range m.columns {
+		if strings.Contains(c.Name, "("+name+")") {
+			list = append(list, fmt.Sprintf("%q", c.Name))
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return "; of this one there are " + strings.Join(list, ", ")
 }
 
 // String prints the table that statistics packages print.

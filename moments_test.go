@@ -443,9 +443,11 @@ func TestMomentsOfMissing(t *testing.T) {
 		{"y", "x=missing,x", "x=missing x (Intercept) "},
 		{"y", "x,x^2,log(l)", "x x=missing x^2 log(l) l=missing (Intercept) "},
 		{"y", "bs(s)2,g", "bs(s)2 s=missing g=b (Intercept) "},
+		{"y", "y:g", "y:g=b (Intercept) "},
 		{"x", "x=missing", "x=missing (Intercept) "},
 		{"x", "y", `"x" must have no missing values`},
 		{"x=missing", "x", `"x" must not be there, as its missing values are the response`},
+		{"y", "l", `of this one there are "log(l)"`},
 		{"y", "x,x", "must be there once"},
 	} {
 		if got := named(m.Regress(c.response, strings.Split(c.on, ","), 0)); !strings.Contains(got, c.want) {

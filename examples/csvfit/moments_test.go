@@ -134,7 +134,7 @@ func TestCorrelations(t *testing.T) {
 }
 
 // Of a column with missing values describe has the mean of those that there are, says so, and leaves out its correlations; a regression on it has
-// its indicator.
+// its indicator; and a product's name stands for its levels.
 func TestMomentsOfMissingValues(t *testing.T) {
 	moments := filepath.Join(t.TempDir(), "m.json")
 	var b strings.Builder
@@ -164,7 +164,10 @@ func TestMomentsOfMissingValues(t *testing.T) {
 			}
 		}
 	}
-	if out := succeed(t, "regress", "-moments", moments, "-response", "y", "-on", "a"); !strings.Contains(out, "\na=missing ") {
+	if out := succeed(t, "regress", "-moments", moments, "-response", "y", "-on", "a,c:g"); !strings.Contains(out, "\na=missing ") || !strings.Contains(out, "\nlog(c):g=q ") || !strings.Contains(out, "\nlog(c):g=r ") {
 		t.Errorf("regress:\n%s", out)
+	}
+	if out := fails(t, "regress", "-moments", moments, "-response", "y", "-on", "c"); !strings.Contains(out, `of this one there are "log(c)"`) {
+		t.Errorf("regress on c: %s", out)
 	}
 }
