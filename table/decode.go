@@ -170,7 +170,11 @@ func (k *keyChecker) value(t reflect.Type, of, what string) error {
 		return nil
 	}
 	if is := misfit(token, t); is != "" {
-		return k.fail("%s%s is %s; it must be %s", of, what, is, describe(t))
+		must := describe(t)
+		if t.Kind() == reflect.Pointer && (what == `key "from"` || what == `key "to"`) { // of a condition
+			must += `; of a date write how many days after its column's "origin" that is`
+		}
+		return k.fail("%s%s is %s; it must be %s", of, what, is, must)
 	}
 	switch token {
 	case json.Delim('{'):

@@ -107,7 +107,7 @@
 //
 //	"where": [{"column": "age", "from": 18}, {"column": "region", "in": ["north", "south"]}]
 //
-// Columns of conditions needn't be features, nor even be listed. What leaves a record out is public, as is how many are left where that is
+// Columns of conditions needn't be features, nor even be listed. A date's "from" and "to" are days after its "origin". What leaves a record out is public, as is how many are left where that is
 // public at all: the guarantee is for those who are there, and a neighbour is one of them in another's place. [OpenCSVAs] reads
 // several files as one.
 //

@@ -254,6 +254,26 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// A condition on a date is one on days after its origin, however the file writes them, and one on texts is as its column reads letters.
+func TestWhereOfDatesAndLetters(t *testing.T) {
+	const text = `{"version":1,"label":"y","where":[%],"columns":[{"name":"d","kind":"date","origin":"2020-01-01","from":"2000-01-01","to":"2030-01-01","layouts":["02.01.2006"]},
+		{"name":"g","kind":"categorical","levels":["north","south"],"fold_case":true},{"name":"h","kind":"categorical","levels":["a","A"]},{"name":"y","kind":"count","cap":9}]}`
+	for where, want := range map[string][]float64{
+		`{"column":"d","from":1,"to":31}`:       {2, 3},
+		`{"column":"d","to":0}`:                 {1, 4},
+		`{"column":"g","in":["NORTH"]}`:         {1, 3},
+		`{"column":"h","in":["a"]}`:             {1, 2},
+		`{"column":"g","in":["south", "West"]}`: {2, 4},
+	} {
+		got, err := ReadCSV(strings.NewReader("d,g,h,y\n01.01.2020,north,a,1\n02.01.2020,South,a,2\n01.02.2020,North,A,3\n31.12.2019,SOUTH,A,4\n"), parse(t, strings.Replace(text, "%", where, 1)))
+		if err != nil || !slices.Equal(got.Labels(), want) {
+			t.Errorf("%s: %v (%v)", where, got, err)
+		}
+	}
+	_, err := ParseSchema([]byte(strings.Replace(text, "%", `{"column":"d","from":"2020-01-01"}`, 1)))
+	says(t, "a day as a text", err, ErrSchema, `key "from" is "2020-01-01"`, `days after its column's "origin"`)
+}
+
 // A condition's numbers are written as its column's are.
 func TestWhereReadsNumbersAsColumnsDo(t *testing.T) {
 	s := european(t, `"decimal": ",", "where": [{"column": "paid", "from": 1000, "to": 2000}], `)

@@ -76,7 +76,7 @@ type Schema struct {
 }
 
 // Condition is what a record's field of a column must be: a number From one To another, both included and either left out, or one of
-// the texts In. An empty field, or one that is no number where numbers are asked for, fulfils none.
+// the texts In, in any case of their letters where the column has FoldCase. A [Date] is a number of days after its Origin. An empty field, or one that is no number where numbers are asked for, fulfils none.
 type Condition struct {
 	Column string   `json:"column"` // of the file, whether or not the schema has it
 	From   *float64 `json:"from,omitempty"`

@@ -20,6 +20,7 @@ type filter struct {
 	conditions []Condition
 	at         []int    // the field of each
 	numbers    []absent // of their columns: how they are written, and which stand for a missing value
+	read       []func(text string) (float64, error)
 }
 
 // newFilter finds the columns of a schema's conditions.
@@ -37,8 +38,17 @@ func newFilter(s *Schema, header []string) (*filter, error) {
 			column = &Column{decimalComma: of.Decimal == comma}
 		}
 		f.at, f.numbers = append(f.at, at), append(f.numbers, newAbsent(&of, column))
+		f.read = append(f.read, column.reader())
 	}
 	return f, nil
+}
+
+// reader reads the numbers of a condition on a column: of a date days, as its layouts read it.
+func (c *Column) reader() func(text string) (float64, error) {
+	if c.Kind == Date {
+		return newDays(c).number
+	}
+	return c.parse
 }
 
 // fulfilled reports whether a record is there.
@@ -46,12 +56,12 @@ func (f *filter) fulfilled(fields []string) bool {
 	for i := range f.conditions {
 		c, text := &f.conditions[i], trim(fields[f.at[i]])
 		if c.In != nil {
-			if !slices.Contains(c.In, text) {
+			if !slices.Contains(c.In, text) && !(f.numbers[i].column.FoldCase && slices.ContainsFunc(c.In, func(t string) bool { return fold(t) == fold(text) })) {
 				return false
 			}
 			continue
 		}
-		if x, err := f.numbers[i].column.parse(text); err != nil || !(x >= c.from() && x <= c.to()) || slices.Contains(f.numbers[i].codes, x) {
+		if x, err := f.read[i](text); err != nil || !(x >= c.from() && x <= c.to()) || slices.Contains(f.numbers[i].codes, x) {
 			return false
 		}
 	}
