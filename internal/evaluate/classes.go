@@ -136,7 +136,8 @@ func (c counter) ranks(r *Result, all everywhere) (err error) {
 		starts[k+1] = starts[k] + len(edges[k]) + 1
 	}
 	others := 1 / (1 + math.Sqrt(float64(c.k-1)))
-	of := &sampled{confidence: c.task.Confidence, counts: make([][]float64, 2), spreads: make([]float64, 2)}
+	of := c.task.sampling()
+	of.counts, of.spreads = make([][]float64, 2), make([]float64, 2)
 	if of.counts[0], of.spreads[0], err = c.logOdds(curator.Own, tuning.RanksShare*(1-others), edges); err != nil {
 		return err
 	}

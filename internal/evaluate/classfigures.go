@@ -70,7 +70,7 @@ func (r ranks) figures() []Figure {
 
 // only are figures of one of both histograms, where the other is given.
 func (r ranks) only(i int, of func(counts []float64) []reading) []Figure {
-	one := &sampled{confidence: r.of.confidence, counts: r.of.counts[i : i+1], spreads: r.of.spreads[i : i+1]}
+	one := &sampled{confidence: r.of.confidence, whole: r.of.whole, counts: r.of.counts[i : i+1], spreads: r.of.spreads[i : i+1]}
 	return one.intervals(func(counts [][]float64) []reading { return of(counts[0]) })
 }
 

@@ -80,7 +80,7 @@ type counted struct {
 // Evaluate releases how many rows have errors of prediction between edges, of rows with their
 // offsets, and how many have labels, of rows without, and makes figures of both.
 func (m Numbers) Evaluate(t Task, shifted, plain *curator.Framed) (*Result, error) {
-	c := counted{of: &sampled{confidence: t.Confidence}}
+	c := counted{of: t.sampling()}
 	var err error
 	if c.errors, err = t.grid(c.of, m.errors(shifted)); err != nil {
 		return nil, err

@@ -13,14 +13,20 @@ import (
 // sampled are histograms of the same n rows, with noise of known spreads.
 type sampled struct {
 	confidence float64
+	whole      bool // whether their totals are public, so that noise was taken away from these
 	counts     [][]float64
 	spreads    []float64
 	shifts     []int // how many grids each is overlaid of, nil for one
 }
 
+// sampling is what counts are added to.
+func (t Task) sampling() *sampled { return &sampled{confidence: t.Confidence, whole: t.Whole} }
+
 // sample is one histogram.
 func (t Task) sample(counts []float64, spread float64) *sampled {
-	return &sampled{confidence: t.Confidence, counts: [][]float64{counts}, spreads: []float64{spread}}
+	of := t.sampling()
+	of.counts, of.spreads = [][]float64{counts}, []float64{spread}
+	return of
 }
 
 // simulations are as many as make the ends of 95 % intervals certain to a tenth of their
@@ -110,7 +116,7 @@ func (r *sampled) draw(i int, counts []float64, public *rand.Rand) []float64 {
 	return out
 }
 
-// noise is that of the i-th counts, taken away from their sum.
+// noise is that of the i-th counts: it moves their totals only where these aren't public.
 func (r *sampled) noise(i int, public *rand.Rand) []float64 {
 	lists := make([][]float64, 1)
 	if r.shifts != nil {
@@ -121,7 +127,9 @@ func (r *sampled) noise(i int, public *rand.Rand) []float64 {
 		for j := range lists[k] {
 			lists[k][j] = float64(r.spreads[i] * public.NormFloat64())
 		}
-		floats.AddConst(-floats.Sum(lists[k])/float64(len(lists[k])), lists[k])
+		if r.whole {
+			floats.AddConst(-floats.Sum(lists[k])/float64(len(lists[k])), lists[k])
+		}
 	}
 	return histogram.Overlay(lists)
 }
