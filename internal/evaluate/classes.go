@@ -21,11 +21,11 @@ type Classes struct {
 
 // ClassesSize is that of [Classes.Evaluate] of k classes.
 func ClassesSize(k int) Size {
-	return Size{besideLoss + tuning.LossShifts, k * max(k, firstDim(), mostListed)}
+	return Size{besideMeans + tuning.LossShifts + tuning.BrierShifts, k * max(k, firstDim(), mostListed)}
 }
 
-// besideLoss are the releases of classes beside those of −log p.
-const besideLoss = 6
+// besideMeans are the releases of classes beside those of −log p and of the Brier score.
+const besideMeans = 4
 
 // counter releases histograms of rows' classes.
 type counter struct {
@@ -151,34 +151,57 @@ func (c counter) ranks(r *Result, all everywhere) (err error) {
 // logLoss releases −log p of rows' own classes, in overlaid cells over the range that the
 // log-odds of all classes let expect.
 func (c counter) logLoss(r *Result, all everywhere) error {
-	t, share := c.task, tuning.OwnShare/tuning.LossShifts
-	hidden := math.Sqrt2 / (t.Mu * math.Sqrt(tuning.OwnShare/c.used)) / tuning.LossHidden
+	hidden := math.Sqrt2 / (c.task.Mu * math.Sqrt(tuning.OwnShare/c.used)) / tuning.LossHidden
 	high := all.mostLoss(c.k, hidden)
-	g := histogram.Grid{High: high, Cells: min(max(int(math.Sqrt(float64(t.Rows)*t.Mu)/tuning.LossCellWidth), tuning.LossLeastCells), tuning.MostCells), Shifts: tuning.LossShifts}
-	g.Step = high / float64(g.Cells+1)
-	lists, spread := make([][]float64, g.Shifts), 0.0
-	for k := range lists {
-		edges := g.Edges(k) // of −log p, which falls where log-odds rise
+	g := c.grid(high, tuning.LossShifts)
+	lists, spread, err := c.overlaid(tuning.OwnShare, g, func(falling []float64) (release.Answer, error) {
+		edges := reversed(falling) // of −log p, which falls where log-odds rise
 		for j, loss := range edges {
 			edges[j] = -math.Log(math.Expm1(math.Max(loss, leastLoss)))
 		}
-		slices.Reverse(edges)
-		answer, err := c.in.OwnLogOdds(t.Ctx, edges, c.of.At, c.of.Against)
-		if err != nil {
-			return err
-		}
-		if lists[k], spread, err = t.count(share/c.used, 1, answer); err != nil {
-			return err
-		}
-		slices.Reverse(lists[k])
+		return c.in.OwnLogOdds(c.task.Ctx, edges, c.of.At, c.of.Against)
+	})
+	if err != nil {
+		return err
 	}
-	of := t.sample(histogram.Overlay(lists), spread)
-	of.shifts = []int{g.Shifts}
-	r.add(of.intervals(func(counts [][]float64) []reading {
-		mean, _ := g.Moments(counts[0])
-		return []reading{{logLoss, mean}}
-	})...)
+	for _, counts := range lists {
+		slices.Reverse(counts)
+	}
+	r.add(c.mean(logLoss, g, lists, spread)...)
 	return nil
+}
+
+// grid is cells from 0 up to an end, that are counted so many times.
+func (c counter) grid(high float64, shifts int) histogram.Grid {
+	g := histogram.Grid{High: high, Shifts: shifts}
+	g.Cells = min(max(int(math.Sqrt(float64(c.task.Rows)*c.task.Mu)/tuning.LossCellWidth), tuning.LossLeastCells), tuning.MostCells)
+	g.Step = high / float64(g.Cells+1)
+	return g
+}
+
+// overlaid releases a number of each row as often as a grid is counted, with a share of μ².
+func (c counter) overlaid(share float64, g histogram.Grid, ask asked) (lists [][]float64, spread float64, err error) {
+	lists = make([][]float64, g.Shifts)
+	for k := range lists {
+		answer, err := ask(g.Edges(k))
+		if err != nil {
+			return nil, 0, err
+		}
+		if lists[k], spread, err = c.task.count(share/float64(g.Shifts)/c.used, 1, answer); err != nil {
+			return nil, 0, err
+		}
+	}
+	return lists, spread, nil
+}
+
+// mean is that of the number.
+func (c counter) mean(m measure, g histogram.Grid, lists [][]float64, spread float64) []Figure {
+	of := c.task.sample(histogram.Overlay(lists), spread)
+	of.shifts = []int{g.Shifts}
+	return of.intervals(func(counts [][]float64) []reading {
+		mean, _ := g.Moments(counts[0])
+		return []reading{{m, mean}}
+	})
 }
 
 // mostLoss is the −log p of own classes that is exceeded in as many rows as are given, by the
@@ -207,42 +230,20 @@ func (e everywhere) mostLoss(classes int, rows float64) float64 {
 	return losses.Logistic{}.Value(e.edges[max(at-1, 0)], 1)
 }
 
-// The cells of the first histogram of the Brier score: by its log-odds.
-const (
-	farLogOdds  = 8.0
-	logOddsStep = 0.25
-)
-
 // leastLoss keeps the log-odds of an edge at 0 finite.
 const leastLoss = 1e-13
 
-// brier releases the Brier score, first in cells that are narrow towards both ends, where those
-// of rows lie whose class is sure, then in narrower ones over the range that stands out.
+// brier releases the Brier score in overlaid cells over all that it can be: where noise hides rows beyond a range that stands out,
+// they are what it depends on most, and cells over all of it have hardly more noise than its sum.
 func (c counter) brier(r *Result) error {
-	share := float64(tuning.BrierShare)
-	var first []float64
-	for z := -farLogOdds; z <= farLogOdds; z += logOddsStep {
-		first = append(first, brierSum.high*losses.Logit.Mean(z))
-	}
-	ask := func(falling []float64) (release.Answer, error) {
+	g := c.grid(brierSum.high, tuning.BrierShifts)
+	g.High -= g.Step / float64(2*g.Shifts) // so that all edges lie within
+	lists, spread, err := c.overlaid(tuning.BrierShare, g, func(falling []float64) (release.Answer, error) {
 		return c.in.Brier(c.task.Ctx, falling, c.of.At, c.of.Against)
-	}
-	counts, spread, err := c.task.increasing(share*tuning.RangeShare/c.used, first, ask)
+	})
 	if err != nil {
 		return err
 	}
-	edges, beyond := histogram.Cuts(first, counts, spread, c.task.cells(float64(c.k), tuning.CellWidth))
-	if counts, spread, err = c.task.increasing(share*(1-tuning.RangeShare)/c.used, edges, ask); err != nil {
-		return err
-	}
-	at := append([]float64{math.Max(0, edges[0]-beyond)}, edges...)
-	at = append(at, math.Min(brierSum.high, edges[len(edges)-1]+beyond))
-	middle := make([]float64, len(counts))
-	for k := range middle {
-		middle[k] = (at[k] + at[k+1]) / 2
-	}
-	r.add(c.task.sample(counts, spread).intervals(func(counts [][]float64) []reading {
-		return []reading{{brierSum, meanOf(counts[0], middle)}}
-	})...)
+	r.add(c.mean(brierSum, g, lists, spread)...)
 	return nil
 }

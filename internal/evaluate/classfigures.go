@@ -73,6 +73,3 @@ func (r ranks) only(i int, of func(counts []float64) []reading) []Figure {
 	one := &sampled{confidence: r.of.confidence, whole: r.of.whole, counts: r.of.counts[i : i+1], spreads: r.of.spreads[i : i+1]}
 	return one.intervals(func(counts [][]float64) []reading { return of(counts[0]) })
 }
-
-// meanOf is the mean of a number that is known of each cell.
-func meanOf(counts, of []float64) float64 { return floats.Dot(counts, of) / floats.Sum(counts) }

@@ -59,18 +59,6 @@ func (t Task) count(share, in float64, answer release.Answer) (counts []float64,
 // asked is a question: counts between decreasing edges.
 type asked func(edges []float64) (release.Answer, error)
 
-// increasing releases counts between increasing edges of a question that takes decreasing ones.
-func (t Task) increasing(share float64, edges []float64, ask asked) (counts []float64, spread float64, err error) {
-	answer, err := ask(reversed(edges))
-	if err != nil {
-		return nil, 0, err
-	}
-	if counts, spread, err = t.count(share, 1, answer); err != nil {
-		return nil, 0, err
-	}
-	return reversed(counts), spread, nil
-}
-
 // firstDim is the number of counts of the first histogram of scores.
 func firstDim() int { return len(histogram.ScoreEdges(1)) + 1 }
 
