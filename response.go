@@ -134,7 +134,7 @@ func heldMean(m *Model, score float64, exposed bool) float64 {
 		bound = 0
 	}
 	if exposed && m.response.labels == losses.Count && bound > 0 {
-		bound = smooth.MostMean(bound)
+		bound = smooth.MostMean(centre+bound) - centre
 	}
 	return m.response.held(score, centre, bound)
 }

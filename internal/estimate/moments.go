@@ -69,13 +69,13 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Second, m.Noise = curator.Unpack(packed, r.D+1), p.deviation(share, answer)
+	m.Second, m.Noise = curator.Unpack(packed, r.D+1), p.Deviation(share, answer)
 	answer, err = curator.Fourth(t.Ctx, x.In, m.Bound)
 	packed, err = r.Pool.Draw(tuning.FourthShare, answer, err)
 	if err != nil {
 		return nil, err
 	}
-	m.Fourth, m.FourthNoise = curator.Unpack(packed, r.D), p.deviation(tuning.FourthShare, answer)
+	m.Fourth, m.FourthNoise = curator.Unpack(packed, r.D), p.Deviation(tuning.FourthShare, answer)
 	m.Back, err = x.back()
 	return m, err
 }
@@ -90,19 +90,19 @@ func (m *Moments) asTheyAre(r *Run) error {
 	if m.Means, err = r.Pool.Draw(tuning.MeansShare, answer, err); err != nil {
 		return err
 	}
-	m.MeanNoise = r.Problem.deviation(tuning.MeansShare, answer) / r.N
+	m.MeanNoise = r.Problem.Deviation(tuning.MeansShare, answer) / r.N
 	answer, err = plain.Squares(r.Task.Ctx)
 	if m.Squares, err = r.Pool.Draw(tuning.SquaresShare, answer, err); err != nil {
 		return err
 	}
-	m.SquareNoise = r.Problem.deviation(tuning.SquaresShare, answer) / r.N
+	m.SquareNoise = r.Problem.Deviation(tuning.SquaresShare, answer) / r.N
 	floats.Scale(1/r.N, m.Means)
 	floats.Scale(1/r.N, m.Squares)
 	return nil
 }
 
-// deviation is that of the noise that an answer is drawn with, by the sensitivity that it declares.
-func (p Problem) deviation(share float64, answer release.Answer) float64 {
+// Deviation is that of the noise that an answer is drawn with, by the sensitivity that it declares.
+func (p Problem) Deviation(share float64, answer release.Answer) float64 {
 	return answer.Sensitivity() * p.Facts.Mu(1) / (p.Mu * math.Sqrt(share))
 }
 

@@ -78,10 +78,10 @@ func (v *newton) walk(done int) error {
 			return err
 		}
 		floats.Scale(1/v.in.run.N, g)
-		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.in.noise(answer, share), share: stepShare(t)})
+		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.in.run.Problem.Deviation(share, answer) / v.in.run.N, share: stepShare(t)})
 		total += stepShare(t)
 		v.combine()
-		at = v.shortened(v.in.noise(answer, left*total))
+		at = v.shortened(v.in.run.Problem.Deviation(left*total, answer) / v.in.run.N)
 		if t == settled && v.in.varies() {
 			if err := v.in.curveAt(at, again); err != nil {
 				return err
@@ -231,7 +231,7 @@ func (v *newton) spread(u []float64, b float64) error {
 	}
 	m := curator.Unpack(packed, len(v.in.pilot))
 	m.ScaleSym(1/v.in.run.N, m)
-	rounder := noisy{m, v.in.noise(answer, tuning.ScatterShare)}.towards(v.in.curve.standing())
+	rounder := noisy{m, v.in.run.Problem.Deviation(tuning.ScatterShare, answer) / v.in.run.N}.towards(v.in.curve.standing())
 	spectrum, ok := linalg.Decompose(rounder.m)
 	if !ok {
 		return errEigen

@@ -11,7 +11,6 @@ import (
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
-	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -179,18 +178,13 @@ func (v *space) steps() float64 {
 // varies reports whether the Hessian depends on the point.
 func (v *space) varies() bool { return v.run.Problem.Loss.Labels() != losses.Real }
 
-// hessianAt releases the Hessian at a point, and tells its noise per row.
+// hessianAt releases the Hessian at a point, and tells its noise per row, as the answer declares it: where noise is next to none coordinates
+// are so long that what rounding adds isn't little beside a row.
 func (v *space) hessianAt(theta []float64, normBound, share float64) (packed []float64, noise float64, err error) {
 	u, b := v.split(theta)
 	answer, err := v.frame.In.Hessian(v.run.Task.Ctx, u, b, v.constant, v.labels.Steepest, normBound, v.held)
 	packed, err = v.run.Pool.Draw(share, answer, err)
-	return packed, v.noise(answer, share), err
-}
-
-// noise is the standard deviation in each number per row of an answer that is released with a share. It follows the answer's
-// own sensitivity: where noise is next to none coordinates are so long that what rounding adds isn't little beside a row.
-func (v *space) noise(answer release.Answer, share float64) float64 {
-	return answer.Sensitivity() * v.run.Problem.Facts.Mu(1) / (v.run.NMu() * math.Sqrt(share))
+	return packed, v.run.Problem.Deviation(share, answer) / v.run.N, err
 }
 
 // curveAt releases the Hessian at a point that the law will be made of.
