@@ -114,7 +114,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	x.N, x.NNoise = pilot.N, pilot.NNoise // what rows come to, as the pilot's labels tell
 	v := &newton{in: newSpace(x, labels, frame.For(x), at)}
 	v.in.alone = p.alone
-	if err := v.estimate(steps); errors.Is(err, check.ErrBound) {
+	if err := v.estimate(steps); errors.Is(err, check.ErrBound) || errors.Is(err, errEigen) {
 		// Bounds that differ by a hundred orders of magnitude lead to frames, points or
 		// sensitivities that no number holds. All follow from what was released.
 		return frame.Weights(at.At)[0], nil, nil

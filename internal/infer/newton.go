@@ -96,14 +96,14 @@ func (v *newton) walk(done int) error {
 		v.theta = v.in.curve.apart(v.theta, v.in.pilot)
 		floats.Add(v.theta, v.in.pilot)
 	} else if unseen := v.in.curve.unseen(); len(unseen) > 0 && quiet(v.in.run.NMu(), v.in.run.D) {
-		return v.shorten(unseen)
+		v.shorten(unseen)
 	}
 	return nil
 }
 
 // shorten moves theta along directions to where features' weights have the least norm: gradients there are
 // noise, which coordinates made for such directions stretch to weights of any size.
-func (v *newton) shorten(directions [][]float64) error {
+func (v *newton) shorten(directions [][]float64) {
 	along := mat.NewDense(len(v.theta), len(directions), nil)
 	for k, direction := range directions {
 		along.SetCol(k, direction)
@@ -113,18 +113,17 @@ func (v *newton) shorten(directions [][]float64) error {
 	moves.Mul(features, along)
 	var s mat.SVD
 	if !s.Factorize(&moves, mat.SVDThin) {
-		return errEigen
+		return
 	}
 	rank := s.Rank(distinct)
 	if rank < 1 { // the intercept alone
-		return nil
+		return
 	}
 	var weights, by, way mat.VecDense
 	weights.MulVec(features, mat.NewVecDense(len(v.theta), v.theta))
 	s.SolveVecTo(&by, &weights, rank)
 	way.MulVec(along, &by)
 	floats.Sub(v.theta, way.RawVector().Data)
-	return nil
 }
 
 // distinct is a singular value over the largest, below which directions of weights are but rounding.

@@ -93,9 +93,16 @@ const mostScoreCells = 384
 // scoreCells is how many it has. What the law of scores within cells hides falls with their number m, where rows have few scores, and what
 // noise there is grows as √m/nμ: they are alike where m grows as (nμ)^⅔. With 24 cells noise is 3 % of the mean density at n·μ = 2400.
 func scoreCells(nmu float64) int {
-	const least, from = 24, 2400
-	return int(math.Round(math.Min(math.Max(least*math.Pow(nmu/from, 2./3), least), mostScoreCells)))
+	more := math.Pow(nmu/leastCellsNMu, cellsGrowth)
+	return int(math.Round(math.Min(leastScoreCells*math.Max(1, more), mostScoreCells)))
 }
+
+const (
+	leastScoreCells = 24
+	leastCellsNMu   = 2400
+	cellsGrowth     = 2. / 3
+	uniform         = 12 // 1 over the variance of a law that is uniform on a range of 1
+)
 
 // countScores releases how many rows of each class have scores in cells, over which they are taken to be spread
 // evenly: the density's mean over a cell is what the probability rises by. Where rows have few scores, all of a cell may be anywhere in it,
@@ -127,7 +134,7 @@ func (v *newton) countScores() error {
 		v.steepness.Mean += part * rise
 		square += part * rise * rise
 		noise += 2 * rise * rise
-		within += math.Pow(part*second*width, 2) / 12
+		within += math.Pow(part*second*width, 2) / uniform
 		constant += part * second
 		stretch += part * second * (top - width/2 - b)
 	}
