@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/page"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
@@ -50,10 +51,18 @@ func modelNotes(m *dpglm.Model, found inferred) (notes []string) {
 			notes = append(notes, "These hazard ratios have no intervals: -method infer gives them, by persons, and says which aren't determined.")
 		}
 	}
+	if kinked(lossOf(m)) {
+		notes = append(notes, "Kinks of this loss are smoothed over some hundredths of the label's range, unless by -method noisygd: where labels vary by no more than that, predictions are nearer to their mean.")
+	}
 	if page.Constant(m) {
 		notes = append(notes, fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.", helps(m.Ledger().Unit().Of == mechanisms.Person)))
 	}
 	return notes
+}
+
+// kinked reports whether a loss of real labels has a kink.
+func kinked(loss string) bool {
+	return loss == losses.Absolute{}.Name() || strings.HasPrefix(loss, "quantile(")
 }
 
 // helps is what would make for more than noise.

@@ -152,3 +152,15 @@ func TestCoarseLabels(t *testing.T) {
 		t.Errorf("of amounts: %q", said)
 	}
 }
+
+// Losses with a kink say that it is smoothed over a width that goes by the label's range; others don't.
+func TestKinksAreNoted(t *testing.T) {
+	data := write(t, "d.csv", "x,y\n"+strings.Repeat("0.1,1\n0.9,2\n0.5,1.5\n", 300))
+	schema := write(t, "s.json", `{"version": 1, "label": "y", "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]}, {"name": "y", "kind": "numeric", "range": [0, 3]}]}`)
+	for loss, want := range map[string]bool{"quantile": true, "absolute": true, "squared": false, "huber": false} {
+		out, _ := csvfit(t, "fit", "-data", data, "-schema", schema, "-loss", loss, "-epsilon", "1", "-delta", "1e-6", "-insecure-noise-seed", "1", "-o", filepath.Join(t.TempDir(), "m.json"))
+		if got := strings.Contains(out, "Kinks of this loss are smoothed"); got != want {
+			t.Errorf("%s: noted %v, want %v in\n%s", loss, got, want, out)
+		}
+	}
+}
