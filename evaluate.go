@@ -210,7 +210,7 @@ func (c EvaluateConfig) plan(s Shape, of response, b Budget) (*evaluation, error
 			return nil, check.Fail(ErrConfig, "link of the loss", of.link, "must be the logarithm, for counts and amounts")
 		}
 		_, most := s.labelEnds(of.labels) // predictions are held to it
-		return c.planned("evaluation", s, losses.CappedPoisson{Cap: smooth.MostMean(most)}, evaluate.NumbersSize(), b)
+		return c.planned("evaluation", s, losses.CappedPoisson{Cap: smooth.MostMean(most, s.exposed())}, evaluate.NumbersSize(), b)
 	}
 	return c.planned("evaluation", s, losses.Squared{}, evaluate.NumbersSize(), b)
 }
@@ -288,8 +288,7 @@ func (p *evaluation) counted(ctx context.Context, d *curator.Data, m *Model, at 
 			return evaluate.Binary{Score: at[0], Link: of.link, Threshold: p.cfg.Threshold}.Evaluate(t, plain)
 		default:
 			centre := p.shape.shift(p.asked.Labels())
-			exposed := p.shape.largestOffset() > 0
-			low, high := heldMean(m, math.Inf(-1), exposed), heldMean(m, math.Inf(1), exposed)
+			low, high := heldMean(m, math.Inf(-1), p.shape.exposed()), heldMean(m, math.Inf(1), p.shape.exposed())
 			return evaluate.Numbers{
 				Score: at[0], Loss: p.asked, Whole: of.labels == losses.Count,
 				LabelBound: p.shape.LabelBound, Centre: centre, Ends: curator.Ends{low - centre, high - centre},

@@ -224,7 +224,7 @@ func (c FrankWolfeConfig) resolve(s Shape, p Problem, mu float64) (FrankWolfeCon
 		c.EntryBound = s.rowBound()
 	}
 	if c.Clip == 0 {
-		c.Clip = smooth.Descended(p.Loss, s.LabelBound).Constants(0, s.LabelBound).Slope
+		c.Clip = smooth.Descended(p.Loss, s.LabelBound, s.exposed()).Constants(0, s.LabelBound).Slope
 		if p.Loss.Labels() != losses.Binary {
 			c.Clip /= tuning.SelectClip
 		}

@@ -174,7 +174,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if d := s.features(); d > estimate.MostFeatures {
 		return nil, check.Fail(ErrShape, "columns", d, "must be at most 1000: second moments are released")
 	}
-	o, err := newStandardised(s, p, b, max(s.Dim, infer.MostCounted))
+	o, err := newStandardised(s, p, b, infer.Coordinates(s.Dim, p.Loss))
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (o *inference) note() string {
 
 // nothing says that nothing was determined, what would do, and what the model is.
 func nothing(m *Model, s Shape, p Problem, b Budget) (string, error) {
-	o, err := newStandardised(s, p, b, max(s.Dim, infer.MostCounted))
+	o, err := newStandardised(s, p, b, infer.Coordinates(s.Dim, p.Loss))
 	if err != nil {
 		return "", err
 	}

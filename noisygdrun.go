@@ -221,7 +221,7 @@ func (p Problem) forSteps(s Shape) Problem {
 // label, so that steps needn't be short for the largest means that a ball has.
 func heldMeans(l losses.Loss, s Shape) losses.Loss {
 	if l.Labels().FromZero() {
-		return smooth.Everywhere(l, 1+math.Log1p(s.LabelBound), s.LabelBound)
+		return smooth.Everywhere(l, 1+math.Log1p(s.LabelBound), s.LabelBound, s.exposed())
 	}
 	return l
 }

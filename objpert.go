@@ -44,7 +44,7 @@ type ObjectivePerturbationConfig struct {
 // constant model then, too, since 1 is another amount in another unit. There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
 // [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
-// continued linearly; the Poisson loss is where the mean exceeds the largest label, and
+// continued linearly; the Poisson loss is where the mean exceeds the largest label, or 8 of events (counts to 1 with offsets), and
 // the gamma loss where the label exceeds 30 means. With a clip C, each row's φ is continued
 // linearly where its gradient would be longer than C. In trials this classifies about as
 // well as [StandardisedGD] and estimates worse, since it guesses its clip; its guarantee
@@ -212,7 +212,7 @@ const clipped = 0.8
 func newObjective(s Shape, p Problem, clip float64) *objective {
 	z := s.FeatureBound * p.Radius
 	t := estimate.TypicalOf(p.Loss, s.FeatureBound, s.LabelBound)
-	o := &objective{trained: smooth.Everywhere(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
+	o := &objective{trained: smooth.Everywhere(p.Loss, z, s.LabelBound, s.exposed()), shape: s, typical: t, clip: clip}
 	if clip == 0 {
 		o.clip = clipped * t.Row * p.Loss.Constants(0, t.Label).Slope
 		if p.Loss.Labels() == losses.Binary {

@@ -106,7 +106,7 @@ func TestObjectivePerturbationClips(t *testing.T) {
 			}
 			clip := newObjective(d.Shape(), Problem{Loss: loss, Radius: 3}, 0.3).clip
 			w := []float64{20 * r.NormFloat64(), 20 * r.NormFloat64(), 20 * r.NormFloat64()}
-			g, _ := gradient(t, d, smooth.Everywhere(loss, 3*d.Shape().FeatureBound, 2), w, clip)
+			g, _ := gradient(t, d, smooth.Everywhere(loss, 3*d.Shape().FeatureBound, 2, false), w, clip)
 			if n := vector.Norm(g); n > clip*(1+1e-12) {
 				t.Fatalf("%s: gradient of norm %g, clip %g", loss.Name(), n, clip)
 			}

@@ -120,7 +120,7 @@ func (c OutputPerturbationConfig) planned(s Shape, p Problem) (*outputPerturbati
 	o := &outputPerturbation{OutputPerturbationConfig: c, shape: s, radius: p.Radius, clip: NoClip}
 	if asked.Radius == 0 || s.begun {
 		o.around = true
-		o.trained = smooth.Everywhere(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+		o.trained = smooth.Everywhere(p.Loss, s.FeatureBound*p.Radius, s.LabelBound, s.exposed())
 		o.radius = math.Min(asked.forSteps(s).Radius, p.Radius)
 	} else {
 		o.trained = smooth.Kinks(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)

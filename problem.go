@@ -165,6 +165,9 @@ func (s Shape) shift(l losses.Labels) float64 {
 	return 0
 }
 
+// exposed reports whether rows have offsets, as of exposures, or of times at risk.
+func (s Shape) exposed() bool { return s.largestOffset() > 0 }
+
 // labelEnds are the ends of the labels' range.
 func (s Shape) labelEnds(l losses.Labels) (low, high float64) {
 	if l.FromZero() {

@@ -133,8 +133,8 @@ func heldMean(m *Model, score float64, exposed bool) float64 {
 	if err != nil {
 		bound = 0
 	}
-	if exposed && m.response.labels == losses.Count && bound > 0 {
-		bound = smooth.MostMean(centre+bound) - centre
+	if exposed && m.response.labels == losses.Count && centre+bound == 1 {
+		bound = smooth.MostMean(1, true) - centre
 	}
 	return m.response.held(score, centre, bound)
 }

@@ -227,7 +227,7 @@ func uncalibrated(s Shape, p Problem, b Budget) (*standardised, error) {
 	if levels > 0 { // which are counted row by row
 		facts = facts.ByRows()
 	}
-	o.estimate = estimate.Problem{Facts: facts, Loss: smooth.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1, Prior: prior}
+	o.estimate = estimate.Problem{Facts: facts, Loss: smooth.Descended(p.Loss, s.LabelBound, s.exposed()), Asked: asked, Fraction: 1, Prior: prior}
 	if err := solvable(o.estimate.Loss, s, p, 0); err != nil {
 		return nil, err
 	}

@@ -193,7 +193,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 }
 
 func (o *start) problem() estimate.Problem {
-	return estimate.Problem{Facts: o.shape.facts(), Loss: smooth.Descended(o.loss, o.shape.LabelBound)}
+	return estimate.Problem{Facts: o.shape.facts(), Loss: smooth.Descended(o.loss, o.shape.LabelBound, o.shape.exposed())}
 }
 
 // scoreStep is that of a difference quotient, over the score where that is larger than 1: its square is small beside 1, and it is large beside rounding.

@@ -1,6 +1,9 @@
 package table
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Present returns a function that reports whether a record, with the header's fields, is there by the schema's Where, as readers have it:
 // the fields of others aren't looked at. It fails with [ErrSchema], or with [ErrColumn] where the header lacks a condition's column.
@@ -61,7 +64,12 @@ func (f *filter) fulfilled(fields []string) bool {
 			}
 			continue
 		}
-		if x, err := f.read[i](text); err != nil || !(x >= c.from() && x <= c.to()) || slices.Contains(f.numbers[i].codes, x) {
+		x, err := f.read[i](text)
+		last := x
+		if f.numbers[i].column.Kind == Date { // all of a day is
+			last = math.Floor(x)
+		}
+		if err != nil || !(x >= c.from() && last <= c.to()) || slices.Contains(f.numbers[i].codes, x) {
 			return false
 		}
 	}

@@ -29,6 +29,9 @@ func (x *Descent) descend() ([][]float64, error) {
 	return x.Frame.Weights(at.At), nil
 }
 
+// Begun are the weights of encoded rows that a descent of one column began at: a prior's, as far as rows agreed, or those of the constant model.
+func Begun(x *Descent) []float64 { return x.Frame.Weights(x.start())[0] }
+
 // start is where a descent begins.
 func (x *Descent) start() [][]float64 {
 	if x.origin == nil {

@@ -44,8 +44,12 @@ func (m Numbers) errors(in *curator.Framed) residual {
 	if m.Whole {
 		of.number.Apart = 1
 	}
-	if m.Loss.Labels().FromZero() { // means are held to the largest label
-		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, largestExponent)), math.Max(1, bound))
+	if m.Loss.Labels().FromZero() { // means are held to the largest label, or, of events, to the loss's largest
+		most := math.Max(1, bound)
+		if c, ok := m.Loss.(losses.CappedPoisson); ok {
+			most = math.Max(most, c.Cap)
+		}
+		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, largestExponent)), most)
 		of.edges = histogram.RangeEdges(bound + of.number.High)
 		return of
 	}

@@ -102,10 +102,12 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	if _, err := frame.Shorten(frame.LevelNormBound()); err != nil {
 		return nil, nil, err
 	}
-	at, steps, err := (&estimate.Descent{Run: pilot, Labels: labels, Frame: frame}).Pilot()
+	descent := &estimate.Descent{Run: pilot, Labels: labels, Frame: frame}
+	at, steps, err := descent.Pilot()
 	if err != nil {
 		return nil, nil, err
 	}
+	begun := estimate.Begun(descent)
 	x, err := estimate.Begin(p.Estimate, t)
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +115,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	x.Pool.Left = 1 - p.pilotShare()
 	x.N, x.NNoise = pilot.N, pilot.NNoise // what rows come to, as the pilot's labels tell
 	v := &newton{in: newSpace(x, labels, frame.For(x), at)}
-	v.in.alone = p.alone
+	v.in.alone, v.in.begun = p.alone, begun[:x.D]
 	if err := v.estimate(steps); errors.Is(err, check.ErrBound) || errors.Is(err, errEigen) {
 		// Bounds that differ by a hundred orders of magnitude lead to frames, points or
 		// sensitivities that no number holds. All follow from what was released.

@@ -101,8 +101,8 @@ func (v *newton) walk(done int) error {
 	return nil
 }
 
-// shorten moves theta along directions to where features' weights have the least norm: gradients there are
-// noise, which coordinates made for such directions stretch to weights of any size.
+// shorten moves theta along directions to where features' weights are nearest to those that the pilot began at, which are 0 without a prior: gradients
+// there are noise, which coordinates made for such directions stretch to weights of any size.
 func (v *newton) shorten(directions [][]float64) {
 	along := mat.NewDense(len(v.theta), len(directions), nil)
 	for k, direction := range directions {
@@ -121,6 +121,7 @@ func (v *newton) shorten(directions [][]float64) {
 	}
 	var weights, by, way mat.VecDense
 	weights.MulVec(features, mat.NewVecDense(len(v.theta), v.theta))
+	weights.SubVec(&weights, mat.NewVecDense(v.in.run.D, v.in.begun))
 	s.SolveVecTo(&by, &weights, rank)
 	way.MulVec(along, &by)
 	floats.Sub(v.theta, way.RawVector().Data)

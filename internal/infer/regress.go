@@ -213,7 +213,7 @@ func (m *Moments) lost(column int, level bool) float64 {
 	a := m.Alone[column]
 	if level {
 		_, _, a.Variance = m.Mean(column, true)
-		a.VarianceNoise = 0
+		a.VarianceNoise = math.Abs(1-2*a.Mean) * a.Noise
 	}
 	return math.Max(0, a.Variance-a.VarianceNoise-m.variance(column))
 }
@@ -241,7 +241,7 @@ func (m *Moments) throughMeans(response int, columns []int, weights []float64, l
 	unit := mat.NewVecDense(len(at), nil)
 	unit.SetVec(last, 1)
 	if err := only.SolveVec(l.Weights, unit); err != nil {
-		if _, inaccurate := err.(mat.Condition); !inaccurate {
+		if c, inaccurate := err.(mat.Condition); !inaccurate || math.IsInf(float64(c), 1) {
 			return errDependent
 		}
 	}

@@ -24,7 +24,8 @@ type space struct {
 	frame    *estimate.Frame
 	constant float64 // 1 with an intercept
 	pilot    []float64
-	alone    bool // whether weights are all that is asked for
+	begun    []float64 // features' weights that the pilot began at
+	alone    bool      // whether weights are all that is asked for
 
 	normBound float64       // bound on √φ”·‖(x̃, 1)‖
 	cut       float64       // by how much the squares of longer ones exceed its, per row, as far as these stand out

@@ -60,7 +60,9 @@ func (v *newton) ofLogLink() {
 	along.MulVec(held, mat.NewVecDense(len(beside), beside))
 	along.ScaleVec(1/held.At(last, last), &along)
 	spread := mat.Dot(&along, mat.NewVecDense(len(beside), beside))
-	square, power := mean*mean*math.Exp(math.Min(spread, mostSpread)), 0.0
+	offsets := v.in.run.Problem.Facts.OffsetRange // taken to be anywhere in their range
+	far := math.Min(spread+math.Pow(offsets[1]-offsets[0], 2)/uniform, mostSpread)
+	square, power := mean*mean*math.Exp(far), 0.0
 	variance := square // of labels about their means, over what the Hessian weighs them by
 	switch l := v.in.run.Problem.Asked.(type) {
 	case losses.Poisson:
@@ -85,8 +87,14 @@ const (
 	farNormalised = 3.5
 )
 
-// MostCounted is how many numbers a histogram of scores has at most: cells of each class, and what lies beyond these.
-const MostCounted = 2*mostScoreCells + 4
+// Coordinates are how many numbers a release has at most beside those of moments: weights, or cells of a histogram of scores, of each class
+// and what lies beyond.
+func Coordinates(dim int, l losses.Loss) int {
+	if l.Labels() == losses.Binary {
+		return max(dim, 2*mostScoreCells+4)
+	}
+	return dim
+}
 
 const mostScoreCells = 384
 

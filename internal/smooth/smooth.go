@@ -26,14 +26,14 @@ func Kinks(l losses.Loss, z, labelBound float64) losses.Loss {
 	return l
 }
 
-// MostMean is the largest mean of counts up to a label bound: the bound, but of counts to 1, which are
+// MostMean is the largest mean of counts up to a label bound: the bound, or 1, but of counts to 1 over exposures, which are
 // events that end what is at risk. What is expected of them, over a time at risk that they end, is at most 1 on average and
 // has the exponential law wherever hazards are right (Cox and Snell 1968), of which e⁻⁸, 3 in 10,000, is beyond 8.
-func MostMean(labelBound float64) float64 {
-	if labelBound <= 1 {
+func MostMean(labelBound float64, exposed bool) float64 {
+	if labelBound <= 1 && exposed {
 		return mostHazard
 	}
-	return labelBound
+	return math.Max(1, labelBound)
 }
 
 const mostHazard = 8
@@ -42,10 +42,10 @@ const mostHazard = 8
 // continued linearly where the mean exceeds the largest, and not below any score,
 // so that means far from 1 are still estimated. The gamma loss is where the label exceeds
 // the mean 30 times, which of those that have a gamma law's variance or less hardly any does.
-func Everywhere(l losses.Loss, z, labelBound float64) losses.Loss {
+func Everywhere(l losses.Loss, z, labelBound float64, exposed bool) losses.Loss {
 	switch l := l.(type) {
 	case losses.Poisson:
-		return losses.CappedPoisson{Cap: MostMean(labelBound)}
+		return losses.CappedPoisson{Cap: MostMean(labelBound, exposed)}
 	case losses.Gamma:
 		if l.Ratio == 0 {
 			l.Ratio = tuning.GammaRatio
@@ -59,7 +59,7 @@ func Everywhere(l losses.Loss, z, labelBound float64) losses.Loss {
 
 // Descended is the loss to descend along. Kinks are smoothed over a width that is small
 // beside what labels vary by.
-func Descended(l losses.Loss, labelBound float64) losses.Loss {
+func Descended(l losses.Loss, labelBound float64, exposed bool) losses.Loss {
 	width := tuning.KinkWidth
 	if l.Labels() == losses.Real {
 		width = labelBound / tuning.KinkWidthReal
@@ -71,5 +71,5 @@ func Descended(l losses.Loss, labelBound float64) losses.Loss {
 		g.Ratio = math.Max(2, labelBound/g.Least)
 		return g
 	}
-	return Everywhere(l, FarScore, labelBound)
+	return Everywhere(l, FarScore, labelBound, exposed)
 }
