@@ -91,7 +91,7 @@ const (
 // and what lies beyond.
 func Coordinates(dim int, l losses.Loss) int {
 	if l.Labels() == losses.Binary {
-		return max(dim, 2*mostScoreCells+4)
+		return max(dim, 2*(mostScoreCells+2))
 	}
 	return dim
 }
