@@ -321,3 +321,24 @@ func TestObjectivePerturbationFollowsTheMeanOfCounts(t *testing.T) {
 		t.Errorf("slopes are %.3f and %.3f long, with and without offsets", least, most)
 	}
 }
+
+// Objective perturbation's constants are those of the loss that it trains with, also for events over times at risk, whose means go on to 8:
+// curvature and slope are bounded at every score, and come near their bounds.
+func TestConstantsOfEvents(t *testing.T) {
+	for _, offsets := range [][2]float64{{}, {-3, 2}} {
+		s := Shape{Rows: 1000, Dim: 3, FeatureBound: 1, LabelBound: 1, OffsetRange: offsets}
+		o := newObjective(s, Problem{Loss: losses.Poisson{}, Radius: 5}, NoClip)
+		const step = 1e-3
+		steepest, longest := 0.0, 0.0
+		for z := -10.0; z < 10; z += step {
+			for _, y := range []float64{0, 1} {
+				steepest = math.Max(steepest, (o.trained.Deriv(z+step, y)-o.trained.Deriv(z, y))/step)
+				longest = math.Max(longest, math.Abs(o.trained.Deriv(z, y)))
+			}
+		}
+		most := map[bool]float64{false: 1, true: 8}[s.exposed()]
+		if !(steepest <= o.smoothness && steepest > .99*most) || !(longest <= o.clip && longest > .99*most) {
+			t.Errorf("offsets %v: a curvature of %g, bounded by %g, a slope of %g, by %g, want about %g", offsets, steepest, o.smoothness, longest, o.clip, most)
+		}
+	}
+}
