@@ -329,16 +329,16 @@ func TestConstantsOfEvents(t *testing.T) {
 		s := Shape{Rows: 1000, Dim: 3, FeatureBound: 1, LabelBound: 1, OffsetRange: offsets}
 		o := newObjective(s, Problem{Loss: losses.Poisson{}, Radius: 5}, NoClip)
 		const step = 1e-3
-		steepest, longest := 0.0, 0.0
+		steepest, largest := 0.0, 0.0
 		for z := -10.0; z < 10; z += step {
 			for _, y := range []float64{0, 1} {
 				steepest = math.Max(steepest, (o.trained.Deriv(z+step, y)-o.trained.Deriv(z, y))/step)
-				longest = math.Max(longest, math.Abs(o.trained.Deriv(z, y)))
+				largest = math.Max(largest, math.Abs(o.trained.Deriv(z, y)))
 			}
 		}
 		most := map[bool]float64{false: 1, true: 8}[s.exposed()]
-		if !(steepest <= o.smoothness && steepest > .99*most) || !(longest <= o.clip && longest > .99*most) {
-			t.Errorf("offsets %v: a curvature of %g, bounded by %g, a slope of %g, by %g, want about %g", offsets, steepest, o.smoothness, longest, o.clip, most)
+		if !(steepest <= o.smoothness && steepest > .99*most) || !(largest <= o.clip && largest > .99*most) {
+			t.Errorf("offsets %v: a curvature of %g, bounded by %g, a slope of %g, by %g, want about %g", offsets, steepest, o.smoothness, largest, o.clip, most)
 		}
 	}
 }
