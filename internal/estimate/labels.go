@@ -40,7 +40,7 @@ func (x *Run) Start() (Labels, error) {
 	}
 	err := x.TotalBesideLabels(total)
 	if err == nil && !constant && x.Hopeless() { // as rows come to less than is stated
-		err = x.TotalBesideLabels(x.Pool.Left / 2)
+		err = x.TotalBesideLabels(tuning.MeanMostShare)
 	}
 	if err != nil {
 		return l, err
