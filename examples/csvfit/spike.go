@@ -89,9 +89,6 @@ func hidden(y []float64, value float64) int {
 	return 0
 }
 
-// clipsRead is how often a descent reads gradients' norms: first, and after a quarter and a half of its steps.
-const clipsRead = 3
-
 // cutOff is the μ at which a bound may have so many persons, or rows, beyond it: those that the noise in the last cell of a later histogram of
 // gradients' norms may hide, where one that is replaced moves two counts by 1 and one that is secretly there moves one; or those that a
 // descent of so many columns lets a clip shorten, if these are more.
@@ -100,6 +97,6 @@ func cutOff(units float64, columns int, secret bool) float64 {
 	if secret {
 		moved = 1
 	}
-	hidden := tuning.EdgeSurely * moved * math.Sqrt(tuning.LaterEdges) / math.Sqrt(tuning.ClipsShare/clipsRead)
+	hidden := tuning.Surely * moved * math.Sqrt(tuning.LaterEdges) / math.Sqrt(tuning.CountsShare)
 	return math.Max(hidden, tuning.ClippedRows*math.Sqrt(1+float64(columns))) / units
 }

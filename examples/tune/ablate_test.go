@@ -27,7 +27,7 @@ func TestNumbersAreChanged(t *testing.T) {
 	if n := numbers["MostSteps"]; !n.counts || n.times(0.5) != math.Round(n.value/2) {
 		t.Errorf("MostSteps is %+v", n)
 	}
-	for _, name := range []string{"AmountSlope", "Momentum", "MostSteps", "PriorShare", "CapFreeMost", "NewtonFrom"} {
+	for _, name := range []string{"AmountRange", "Momentum", "MostSteps", "PriorDoubt", "CapFreeMost", "QuietFrom"} {
 		n, dir := numbers[name], t.TempDir()
 		overlay, err := n.overlay(dir, n.times(2))
 		if err != nil {
@@ -67,9 +67,9 @@ func TestAblate(t *testing.T) {
 	sets := data(t)
 	t.Chdir("../..")
 	dir := t.TempDir()
-	args := []string{"ablate", "-out", dir, "-numbers", "MeanKnown,PriorShare", "-by", "0.5,1", "--", "-data", sets, "-sets", "cps1988", "-splits", "2", "-rows", "400", "-epsilon", "1", "-mu", ""}
+	args := []string{"ablate", "-out", dir, "-numbers", "MeanKnown,PriorDoubt", "-by", "0.5,1", "--", "-data", sets, "-sets", "cps1988", "-splits", "2", "-rows", "400", "-epsilon", "1", "-mu", ""}
 	out := tune(t, args...)
-	mustContain(t, out, "| MeanKnown | 25 | 13 |", "| PriorShare | 0.05 | 0.025 | 1.0000 | ")
+	mustContain(t, out, "| MeanKnown | 25 | 13 |", "| PriorDoubt | 0.5 | 0.25 | 1.0000 | ")
 	if strings.Contains(out, "| MeanKnown | 25 | 13 | 1.0000 | ") || strings.Contains(out, "| 25 | 25 |") {
 		t.Errorf("a number that is worth nothing, or is itself:\n%s", out)
 	}

@@ -12,10 +12,10 @@ import (
 // startOfClasses releases how many rows each class has: with all there is, where nothing else can
 // be had.
 func (x *Run) startOfClasses(classes *curator.Classes) (Labels, error) {
-	if err := x.Total(tuning.TotalShare); err != nil {
+	if err := x.Total(tuning.CountsShare); err != nil {
 		return Labels{}, err
 	}
-	share := tuning.MeanLeastShare
+	share := tuning.LeastShare
 	if x.Hopeless() {
 		share = x.Pool.Left
 	}

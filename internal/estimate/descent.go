@@ -84,15 +84,17 @@ func (x *Descent) firstStage() Stage {
 	if x.Run.Problem.Loss.Labels() == losses.Count && losses.LinkOf(x.Run.Problem.Loss) == losses.Log {
 		curvature = math.Min(f.Steepest, tuning.StepCurvatureCount*f.Curvature)
 	}
-	s := Stage{In: x.scored(), Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective}
+	s := Stage{In: x.scored(), Momentum: tuning.Momentum, Effective: x.Frame.Effective}
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
-	s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.dimension()))/math.Log(tuning.StepsFrom), tuning.LeastSteps), tuning.MostSteps)))
+	s.Steps = int(math.Round(math.Min(math.Max(tuning.StepsMore*math.Log2(nmu/x.dimension()), tuning.LeastSteps), tuning.MostSteps)))
 	s.Ridge = tuning.Ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
 	if x.Frame.wide {
 		s.Steps = tuning.ColumnSteps
 		s.Ridge += x.Labels.Curvature * x.Frame.Effective / (tuning.ColumnSpread * x.Run.N)
 	}
 	s.Averaged = s.Steps - s.Steps/2
+	s.Choose = []int{0, s.Steps / 2 / 2, s.Steps / 2}
+	s.Clips = float64(len(s.Choose)) * tuning.CountsShare
 	s.Share = x.Run.Pool.Left - s.Clips
 	if !x.Run.Pilot {
 		s.Share -= tuning.LineShare
@@ -111,7 +113,6 @@ func (x *Descent) firstStage() Stage {
 		})
 	}
 	s.Intercept = x.interceptStep(s, tuning.BearableIntercept*most)
-	s.Choose = []int{0, s.Steps / 2 / 2, s.Steps / 2}
 	s.Allowed = x.Run.N * math.Min(tuning.ClippedRows*math.Sqrt(x.dimension())/nmu, x.Labels.most())
 	return s
 }

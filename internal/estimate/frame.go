@@ -34,7 +34,6 @@ func (r *Run) Standardise() (*Frame, error) {
 }
 
 func (x *Frame) standardise() error {
-	d, nmu := float64(x.run.D), x.run.NMu()
 	bound := x.run.Task.Data.Facts().Bound
 	plain, err := x.run.Frame(curator.Frame{Each: x.run.each})
 	if err != nil {
@@ -50,15 +49,12 @@ func (x *Frame) standardise() error {
 			return err
 		}
 	}
-	share := math.Min(math.Max(tuning.AlikeShare/nmu, tuning.LengthsShare), tuning.AlikeMostShare)
-	h, err := x.run.MomentNorms(share, histogram.Geometric(top, math.Sqrt2, tuning.NormEdges), plain)
+	h, err := x.run.MomentNorms(math.Min(math.Max(tuning.CountsShare, tuning.AlikeShare/x.run.NMu()), tuning.MomentsShare), histogram.Geometric(top, math.Sqrt2, tuning.NormEdges), plain)
 	if err != nil {
 		return err
 	}
-	normBound := math.Max(h.Carrying(half), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 1))
-	if x.run.big() {
-		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.MomentsShare)/(2*math.Pow(d, NoiseGrowth)))))
-	}
+	normBound := math.Max(h.Carrying(half), h.Smallest(x.run.N*x.run.fading(), 1))
+	normBound = math.Min(top, normBound*x.run.loose())
 	if err = x.whitenBy(plain, normBound, tuning.MomentsShare); err != nil {
 		return err
 	}
@@ -68,11 +64,11 @@ func (x *Frame) standardise() error {
 // centre releases the features' mean.
 func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	edges := histogram.Geometric(bound, math.Sqrt2, tuning.NormEdges)
-	h, err := x.run.Lengths(tuning.LengthsShare, edges, plain)
+	h, err := x.run.Lengths(tuning.CountsShare, edges, plain)
 	if err != nil {
 		return err
 	}
-	normBound := math.Max(h.Carrying(half), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 2))
+	normBound := math.Max(h.Carrying(half), h.Smallest(x.run.N*x.run.fading(), 2))
 	answer, err := plain.Sum(x.run.Task.Ctx, normBound)
 	sum, err := x.run.Pool.Draw(tuning.CentreShare, answer, err)
 	if err != nil {
@@ -153,7 +149,7 @@ func (x *Frame) scaleColumns() error {
 	if err != nil {
 		return err
 	}
-	h, err := x.run.Lengths(tuning.LengthsShare, histogram.Geometric(f.Bound, math.Sqrt2, tuning.NormEdges), plain)
+	h, err := x.run.Lengths(tuning.CountsShare, histogram.Geometric(f.Bound, math.Sqrt2, tuning.NormEdges), plain)
 	if err != nil {
 		return err
 	}
@@ -182,32 +178,44 @@ func (x *Frame) scaleColumns() error {
 	return err
 }
 
-// secondMoments releases a second round of moments where it promises something.
+// secondMoments releases a second round of moments where more of a direction was hidden than is to be, and in any case where Newton's steps follow.
 func (x *Frame) secondMoments() error {
 	d, nmu := float64(x.run.D), x.run.NMu()
-	edges := histogram.Geometric(tuning.MomentsTop*math.Sqrt(d), math.Sqrt2, tuning.NormEdges)
-	h, err := x.run.MomentNorms(tuning.LengthsShare, edges, x.In)
+	edges := around(math.Sqrt(d), tuning.NormEdges)
+	h, err := x.run.MomentNorms(tuning.CountsShare, edges, x.In)
 	if err != nil {
 		return err
 	}
 	typical := math.Sqrt(x.Effective-1) / 2 // half of rows' root mean square, as far as that is known
-	normBound := max(typical, math.Min(h.Carrying(half), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(tuning.FadingAgain), 2))
-	if x.run.big() {
-		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.AgainShare)/(2*math.Pow(d, NoiseGrowth)))))
-	}
+	normBound := max(typical, math.Min(h.Carrying(half), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(), 2))
+	normBound = math.Min(edges[0], normBound*x.run.loose())
 	drowned := 2 * math.Sqrt(d) * normBound * normBound / (nmu * math.Sqrt(tuning.AgainShare))
-	if drowned <= tuning.AgainNoise && (x.Effective-1 < tuning.AgainEffective*d || x.run.big() || x.run.Pilot) {
+	hidden := 1 - (x.Effective-1)/d
+	if drowned <= tuning.AgainNoise && (hidden > tuning.AgainNoise || x.run.Pilot) {
 		return x.whitenBy(x.In, normBound, tuning.AgainShare)
 	}
 	return nil
 }
 
+// around are so many edges of half an octave about a number.
+func around(middle float64, edges int) []float64 {
+	return histogram.Geometric(middle*math.Pow(math.Sqrt2, float64(edges)/2), math.Sqrt2, edges)
+}
+
 // half is the part of second moments that a bound on rows keeps.
 const half = 0.5
 
-// NoiseGrowth is the power of d by which noise in moments grows: rows' squares do as d, and the operator
+// noiseGrowth is the power of d by which noise in moments grows: rows' squares do as d, and the operator
 // norm of noise of one size as √d.
-const NoiseGrowth = 1.5
+const noiseGrowth = 1.5
+
+// quietness is n·μ over that from which on noise is so little that a direction in which it hides curvature hardly matters to any score.
+func quietness(nmu float64, d int) float64 {
+	return nmu / (tuning.QuietFrom * math.Pow(float64(d), noiseGrowth))
+}
+
+// Quiet reports whether it is so little.
+func Quiet(nmu float64, d int) bool { return quietness(nmu, d) >= 1 }
 
 // scores is their variance, of all columns, as far as it is known.
 func (x *Frame) scores(at [][]float64) (sum float64) {

@@ -34,13 +34,13 @@ type Labels struct {
 // Start releases the labels' mean: with all there is, where nothing else can be had.
 func (x *Run) Start() (Labels, error) {
 	var l Labels
-	total, constant := tuning.TotalShare, x.Hopeless()
+	total, constant := tuning.CountsShare, x.Hopeless()
 	if constant { // there is a mean alone, which needs both alike
 		total = half
 	}
 	err := x.TotalBesideLabels(total)
 	if err == nil && !constant && x.Hopeless() { // as rows come to less than is stated
-		err = x.TotalBesideLabels(tuning.MeanMostShare)
+		err = x.TotalBesideLabels(tuning.MostShare)
 	}
 	if err != nil {
 		return l, err
@@ -58,7 +58,7 @@ func (x *Run) Start() (Labels, error) {
 		}
 	}
 	for !x.Pilot && l.Minority < 1 && l.Noise > l.Minority/tuning.RareKnown && !x.Pool.Spent() {
-		share := math.Min(l.shares, tuning.MeanMostShare-l.shares)
+		share := math.Min(l.shares, tuning.MostShare-l.shares)
 		if share <= 0 { // and all there is where that is too little by far
 			if l.Noise < l.Minority/2 {
 				break
@@ -89,14 +89,14 @@ func (x *Run) meanShare() float64 {
 	case losses.Amount:
 		scale = tuning.AmountRange
 	}
-	least := tuning.MeanLeastShare
+	least := tuning.LeastShare
 	if x.Pilot { // which has but a part of μ²
 		least = tuning.MeanLeastSharePilot
 		if x.Problem.Loss.Labels() == losses.Binary {
 			least = tuning.MeanLeastShareClasses
 		}
 	}
-	return math.Min(math.Max(math.Pow(tuning.MeanKnown*scale/x.NMu(), 2), least), tuning.MeanMostShare)
+	return math.Min(math.Max(math.Pow(tuning.MeanKnown*scale/x.NMu(), 2), least), tuning.MostShare)
 }
 
 // interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
@@ -338,10 +338,11 @@ func (p Problem) Labels(n, shifted float64, of Mean) Labels {
 	default:
 		width := high - low
 		l.Mean = math.Min(math.Max(mean, low), high)
-		l.Bias, l.Curvature, l.Typical = l.Mean, l.Steepest, tuning.RealTypical*width
-		l.Residual = math.Pow(width/tuning.RealResidual*l.Steepest, 2)
+		deviation := width / tuning.RealResidual
+		l.Bias, l.Curvature, l.Typical = l.Mean, l.Steepest, tuning.Surely*deviation
+		l.Residual = math.Pow(deviation*l.Steepest, 2)
 		if !math.IsInf(k.Lipschitz, 1) {
-			l.Curvature = math.Min(l.Steepest, tuning.RealKinked*k.Lipschitz/width)
+			l.Curvature = math.Min(l.Steepest, k.Lipschitz/(deviation*math.Sqrt(math.Pi/2))) // 2φ′ times the density of normal errors
 			l.Typical, l.Residual = math.Min(l.Typical, k.Lipschitz), math.Min(l.Residual, k.Lipschitz*k.Lipschitz)
 		}
 	}

@@ -106,7 +106,7 @@ func (x *Descent) lineStage(from, to [][]float64, r, share float64) (*Descent, S
 	}
 	line, offset, err := x.Frame.through(from, to, r)
 	s.In, s.Choose = oneColumn{line.In}, []int{0}
-	s.Clips = tuning.LineClips * share
+	s.Clips = tuning.LineCounts * share
 	s.Share = share - s.Clips
 	return &Descent{Run: x.Run, Labels: f, Frame: line, still: true, origin: point([]float64{r}, offset)}, s, err
 }

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/tuning"
 )
@@ -39,7 +38,7 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Total(tuning.TotalShare); err != nil {
+	if err := r.Total(tuning.CountsShare); err != nil {
 		return nil, err
 	}
 	m := &Moments{N: r.N, CountNoise: r.NNoise}
@@ -51,8 +50,8 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 		return nil, err
 	}
 	d := float64(r.D)
-	edges := histogram.Geometric(tuning.MomentsTop*math.Sqrt(d), math.Sqrt2, momentEdges)
-	h, err := r.Lengths(tuning.LengthsShare, edges, x.In)
+	edges := around(math.Sqrt(d), tuning.NormEdges)
+	h, err := r.Lengths(tuning.CountsShare, edges, x.In)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +104,6 @@ func (m *Moments) asTheyAre(r *Run) error {
 func (p Problem) Deviation(share float64, answer release.Answer) float64 {
 	return answer.Sensitivity() * p.Facts.Mu(1) / (p.Mu * math.Sqrt(share))
 }
-
-// momentEdges are those of the histogram of rows' norms: down to an eighth of √d.
-const momentEdges = 16
 
 // back maps coordinates of the frame and the constant to encoded features and the constant.
 func (x *Frame) back() (*mat.Dense, error) {

@@ -30,8 +30,8 @@ func (x *Descent) begin(following int) (steps int, err error) {
 		return 0, nil
 	}
 	x.keepMean(to)
-	share := math.Max(tuning.PriorLeastShare, math.Min(tuning.PriorShare, math.Pow(tuning.PriorKnown/x.Run.NMu(), 2)))
-	spread := tuning.PriorSpreadPart * share
+	share := math.Min(tuning.LineShare, math.Max(tuning.LeastShare, math.Pow(tuning.PriorKnown/x.Run.NMu(), 2)))
+	spread := tuning.LineCounts * share
 	r, err := spreadIn(x.Run, *scores, spread)
 	if err != nil {
 		return 0, err

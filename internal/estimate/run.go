@@ -89,14 +89,15 @@ func (x *Run) MomentNorms(share float64, edges []float64, r *curator.Framed) (hi
 	return x.Read(share, edges, answer, err)
 }
 
-// fading is the fraction of rows that may be longer than the bound on them: two fifths at most, and the
+// fading is the fraction of rows that may be longer than the bound on them: half of them at most, and the
 // less the more data drown the noise.
-func (x *Run) fading(factor float64) float64 {
-	return math.Min(tuning.FadingMost, factor*math.Sqrt(float64(x.D))/x.NMu())
+func (x *Run) fading() float64 {
+	return math.Min(half, tuning.Fading*math.Sqrt(float64(x.D))/x.NMu())
 }
 
-// big is where noise can't matter and bounds let go.
-func (x *Run) big() bool { return x.NMu() > tuning.BoundsFree*math.Pow(float64(x.D), NoiseGrowth) }
+// loose is by how much bounds exceed those that balance noise with what they cut off, where noise is little: noise in second moments is no
+// larger then, beside these, than where it began to be little, and that in gradients falls with the root of n·μ.
+func (x *Run) loose() float64 { return math.Sqrt(math.Max(1, quietness(x.NMu(), x.D))) }
 
 // weights maps weights of the features and an intercept to those of encoded rows.
 func (f Facts) weights(w []float64, b float64) []float64 {

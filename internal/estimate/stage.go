@@ -219,12 +219,9 @@ func (x *Descent) slope(clip float64) curator.Slope {
 // one around the last clip.
 func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) error {
 	d, f := len(u[0])-1, x.Labels
-	edges := histogram.Geometric(tuning.LaterTop*at.Clip, math.Sqrt2, tuning.LaterEdges)
+	edges := around(at.Clip, tuning.LaterEdges)
 	if first {
 		top := 2 * x.Run.Problem.LargestSlope() * math.Sqrt(float64(d+1))
-		if at.Clip > 0 {
-			top *= tuning.FirstTopAgain
-		}
 		edges = histogram.Geometric(top, 2, tuning.FirstEdges)
 	}
 	share := s.Clips / float64(len(s.Choose))
@@ -259,7 +256,7 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) er
 func (s Stage) readClip(h histogram.Tails, last, typical float64) float64 {
 	switch {
 	case h.Readable():
-		return h.Smallest(s.Allowed, tuning.EdgeSurely)
+		return h.Smallest(s.Allowed, tuning.Surely)
 	case last == 0:
 		return typical
 	}

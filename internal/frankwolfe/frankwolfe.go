@@ -103,7 +103,7 @@ func (x *walking) begin() error {
 	if x.begun, err = estimate.Begin(rest, t); err != nil {
 		return err
 	}
-	total, share := tuning.TotalShare, tuning.SelectMeanShare
+	total, share := tuning.CountsShare, tuning.SelectMeanShare
 	if x.left = x.plan.Moves; x.left == 0 { // the constant model is all
 		total = x.begun.Pool.Left / 2
 	}

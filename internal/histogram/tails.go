@@ -60,7 +60,7 @@ func (h Tails) SmallestFromBelow(allowed, z float64) float64 {
 func (h Tails) Covering() float64 {
 	best := math.Inf(1)
 	for j, edge := range h.Edges {
-		if tuning.EdgeSurely*h.SD(j) >= 1 || h.Above[j] > 0.5 {
+		if tuning.Surely*h.SD(j) >= 1 || h.Above[j] > 0.5 {
 			break
 		}
 		best = edge
@@ -82,7 +82,7 @@ func (h Tails) Over(value float64) float64 {
 // Cut is by how much the squares of numbers exceed that of an edge, all together, as far as larger ones stand out of the noise.
 func (h Tails) Cut(edge float64) (sum float64) {
 	for j := 1; j < len(h.Edges) && h.Edges[j] >= edge; j++ {
-		if above := h.Above[j]; above > tuning.TailSurely*h.SD(j) {
+		if above := h.Above[j]; above > tuning.Surely*h.SD(j) {
 			sum += above * (h.Edges[j-1]*h.Edges[j-1] - h.Edges[j]*h.Edges[j])
 		}
 	}
@@ -110,7 +110,7 @@ func (h Tails) Readable() bool { return 2*h.SD(len(h.Edges)/2) <= h.Rows/tuning.
 // noise down.
 func (h Tails) MeanSquare() float64 {
 	last, j := len(h.Edges)-1, 0
-	for j < last && h.Above[j] < tuning.TailSurely*h.SD(j) {
+	for j < last && h.Above[j] < tuning.Surely*h.SD(j) {
 		j++
 	}
 	var sum, above float64

@@ -48,7 +48,7 @@ func (v *clipping) choose() error {
 // those of labels that are nearly told by the model, of which the loss knows no scale, a second histogram has edges below.
 func (v *clipping) cover() (covered bool, err error) {
 	share, dim := v.histogramShare(), float64(len(v.in.pilot))
-	if tuning.EdgeSurely*math.Sqrt(2*tuning.WideClipEdges/share) > v.in.run.Problem.Mu {
+	if tuning.Surely*math.Sqrt(2*tuning.WideClipEdges/share) > v.in.run.Problem.Mu {
 		return false, nil
 	}
 	top := gradientsTop * v.in.run.Problem.LargestSlope() * math.Sqrt(dim)

@@ -20,7 +20,7 @@ type Problem struct {
 }
 
 // leastNMu is the n·μ below which there is no inference, which can't do without moments.
-func leastNMu(d int) float64 { return tuning.MomentsFrom * math.Sqrt(float64(d)) }
+func leastNMu(d int) float64 { return tuning.LeastNMu * math.Sqrt(float64(d)) }
 
 // Futile reports whether public numbers tell that nothing will be determined: no more than
 // the constant model is to be had, or second moments would drown.
@@ -48,17 +48,11 @@ func Suits(l losses.Loss) bool {
 	return false
 }
 
-// quiet reports whether noise is so little that a direction in which it hides curvature hardly matters to any score, and steps along the
-// others end nearer to the minimiser than a descent.
-func quiet(nmu float64, d int) bool {
-	return nmu >= tuning.NewtonFrom*math.Pow(float64(d), estimate.NoiseGrowth)
-}
-
-// Weights are an estimate's alone: where there is little noise those that an inference's steps lead to,
-// whose limit is the loss's minimiser, else those of a descent.
+// Weights are an estimate's alone: where there is little noise those that an inference's steps lead to, which end nearer to the minimiser
+// than a descent, and whose limit is the loss's minimiser, else those of a descent.
 func Weights(p estimate.Problem, t estimate.Task) ([]float64, error) {
 	d := p.Facts.Features()
-	if d > estimate.MostFeatures || !quiet(p.NMu(), d) || !Suits(p.Asked) {
+	if d > estimate.MostFeatures || !estimate.Quiet(p.NMu(), d) || !Suits(p.Asked) {
 		return estimate.Fit(p, t)
 	}
 	w, _, err := Problem{Estimate: p, alone: true}.Fit(t)

@@ -95,7 +95,7 @@ func (v *newton) walk(done int) error {
 	if v.in.curve.hidden != nil {
 		v.theta = v.in.curve.apart(v.theta, v.in.pilot)
 		floats.Add(v.theta, v.in.pilot)
-	} else if unseen := v.in.curve.unseen(); len(unseen) > 0 && quiet(v.in.run.NMu(), v.in.run.D) {
+	} else if unseen := v.in.curve.unseen(); len(unseen) > 0 && estimate.Quiet(v.in.run.NMu(), v.in.run.D) {
 		v.shorten(unseen)
 	}
 	return nil

@@ -118,7 +118,7 @@ func (v *space) turn(packed []float64, rho float64) error {
 func (v *space) rowBound() (float64, error) {
 	f, dim := v.labels, float64(len(v.pilot))
 	u, b := v.split(v.pilot)
-	typical := tuning.RowTypical * math.Sqrt(math.Min(f.Steepest, tuning.CurvatureSteepest*f.Curvature)*dim)
+	typical := tuning.RowTypical * math.Sqrt(math.Min(f.Steepest, tuning.StepCurvatureCount*f.Curvature)*dim)
 	far := histogram.Geometric(tuning.RowFar*typical, 2, 2)
 	edges := append(slices.Clone(far), histogram.Geometric(typical, math.Pow(2, tuning.FineEdges), tuning.RowEdges)...)
 	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, noIntercept), f.Steepest, v.held)
@@ -133,7 +133,7 @@ func (v *space) rowBound() (float64, error) {
 	if !shown {
 		h = h.From(len(far))
 	}
-	bound := h.SmallestFromBelow(v.run.N*math.Min(tuning.RowCut*dim/v.run.NMu(), tuning.RowCutMost), tuning.EdgeSurely)
+	bound := h.SmallestFromBelow(v.run.N*math.Min(tuning.RowCut*dim/v.run.NMu(), tuning.RowCutMost), tuning.Surely)
 	if v.run.Problem.Facts.EachRow { // few of whom may hold most of the curvature
 		bound = math.Max(bound, h.Carrying(carried))
 	}
@@ -171,7 +171,7 @@ func (v *space) operatorNorm(noise float64) float64 {
 func (v *space) steps() float64 {
 	left := v.run.Pool.Left - tuning.ScatterShare
 	if v.countsScores() {
-		left -= tuning.SteepnessShare
+		left -= tuning.CountsShare
 	}
 	return left
 }

@@ -131,7 +131,7 @@ func (v *newton) countScores() error {
 	}
 	u, b := v.in.split(v.theta)
 	answer, err := v.in.frame.In.Slopes(v.in.run.Task.Ctx, edges, u, b, curator.Ends{})
-	counts, err := v.in.run.Pool.Draw(tuning.SteepnessShare, answer, err)
+	counts, err := v.in.run.Pool.Draw(tuning.CountsShare, answer, err)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (v *newton) countScores() error {
 		constant += part * second
 		stretch += part * second * (top - width/2 - b)
 	}
-	noise *= math.Pow(v.in.run.Problem.Facts.Positive(), 2) / (v.in.run.NMu() * v.in.run.NMu() * tuning.SteepnessShare)
+	noise *= math.Pow(v.in.run.Problem.Facts.Positive(), 2) / (v.in.run.NMu() * v.in.run.NMu() * tuning.CountsShare)
 	v.steepness.Noise = math.Sqrt(noise + within + math.Max(0, square-v.steepness.Mean*v.steepness.Mean)/n)
 	v.steepness.Noise = math.Hypot(v.steepness.Noise, v.steepness.Mean*v.in.run.NNoise/n)
 	// Coordinates are round: of rows of a score s their mean is u·(s−b)/‖u‖².

@@ -65,7 +65,7 @@ func TestSteepnessIsTheRows(t *testing.T) {
 		for i := range cells {
 			low := -farLogOdds + width*float64(i)
 			rise := (1/(1+math.Exp(-low-width)) - 1/(1+math.Exp(-low))) / width
-			noise += 2 * math.Pow(rise*math.Sqrt2/(n*mu), 2) / tuning.SteepnessShare // of the counts of either class
+			noise += 2 * math.Pow(rise*math.Sqrt2/(n*mu), 2) / tuning.CountsShare // of the counts of either class
 		}
 		if mu < 1 { // which hides the rows
 			if math.Abs(got.Noise/math.Sqrt(noise)-1) > 0.01 {

@@ -124,7 +124,7 @@ func (x *fit) residuals(at []float64, share float64) (o observation, err error) 
 func (x *fit) heldTo(h histogram.Tails, m rounded, share float64) (limit, cutOff float64) {
 	mass, least := 0.0, math.Inf(1)
 	for j, edge := range h.Edges {
-		if j > 0 && h.Above[j] > math.Min(tuning.TailSurely*h.SD(j), x.run.N/2) {
+		if j > 0 && h.Above[j] > math.Min(tuning.Surely*h.SD(j), x.run.N/2) {
 			mass += h.Above[j] * (h.Edges[j-1] - edge)
 		}
 		noise := 2 * edge * x.space.cut / x.mu(share)

@@ -108,7 +108,7 @@ func TestResidualsByDefinition(t *testing.T) {
 // Residuals are held where the noise's square, in each coordinate, and that of a part of what is cut off are least together: of two limits the lower one where
 // rows above it are few enough, or where noise may be all that they are, if they aren't half of the rows.
 func TestLimitOfResiduals(t *testing.T) {
-	const share, high, low, sure = 0.5, 4.0, 2.0, tuning.TailSurely * math.Sqrt2 // of two counts
+	const share, high, low, sure = 0.5, 4.0, 2.0, tuning.Surely * math.Sqrt2 // of two counts
 	x, _, _ := drawn(t, reals(100), heavy)
 	m, err := x.space.round(x.space.cut)
 	if err != nil {

@@ -88,11 +88,11 @@ type opening struct {
 
 // first releases thresholds, and keeps a share of μ² for later.
 func (o Ordered) first(t estimate.Task, kept float64) (opening, error) {
-	counts, err := o.joint(make([]float64, o.Problem.Facts.Dim), tuning.LevelCountsShare)
+	counts, err := o.joint(make([]float64, o.Problem.Facts.Dim), tuning.CountsShare)
 	if err != nil {
 		return opening{}, err
 	}
-	found := opening{counts.marginal(), counts, 1 - tuning.LevelCountsShare - kept, t}
+	found := opening{counts.marginal(), counts, 1 - tuning.CountsShare - kept, t}
 	little := o.with(found.found, tuning.FirstModelShare)
 	if little.Hopeless() {
 		return found, nil

@@ -2,8 +2,7 @@ package tuning
 
 // What descents with a scale for each column are tuned by.
 const (
-	// ColumnCut: fraction of rows that are shortened: nine in ten don't exceed the bound. Origin
-	// not recorded.
+	// ColumnCut: fraction of rows that are shortened: nine in ten don't exceed the bound. Origin not recorded.
 	ColumnCut = 0.1
 	// ColumnRare: the same in any case, over n times the square of the bound on rows. Tuned on sets
 	// of data, 25 November 2026.

@@ -3,21 +3,19 @@ package tuning
 // What descents are tuned by: the labels' mean that they begin with, their shares of μ², steps and
 // clips, and what is made of their results.
 const (
-	// TotalShare: share of μ² of the sums of weights and offsets, and of how many of stated persons have rows. Origin not recorded.
-	TotalShare = 0.01
 	// LeastNMu: n·μ below which there is only the constant model. Origin not recorded.
 	LeastNMu = 45.0
 	// MeanKnown: 1 over the noise in the labels' mean, in their range, at which it has enough of
 	// μ². Origin not recorded.
 	MeanKnown = 25
-	// MeanLeastShare: share of μ² of the labels' mean at least. Origin not recorded.
-	MeanLeastShare = 0.005
+	// LeastShare: share of μ² at least of the labels' mean, and of what weighs a prior. Origin not recorded.
+	LeastShare = 0.005
 	// MeanLeastSharePilot: the same of a pilot, which has but a part of μ². Origin not recorded.
 	MeanLeastSharePilot = 0.1
 	// MeanLeastShareClasses: the same of a pilot for classes. Origin not recorded.
 	MeanLeastShareClasses = 0.03
-	// MeanMostShare: share of μ² of the labels' mean at most. Origin not recorded.
-	MeanMostShare = 0.2
+	// MostShare: share of μ² at most of the labels' mean, and of a second total. Origin not recorded.
+	MostShare = 0.2
 	// AmountRange: range of amounts over usual ones, which have no unit. Origin not recorded.
 	AmountRange = 30.0
 	// RareKnown: the rarer class's fraction, or counts' mean, over the noise of the labels' mean, at least.
@@ -26,29 +24,18 @@ const (
 	// InterceptHidden: bound on φ' over n·μ·φ” beyond which counts' intercept can't be seen in
 	// noise. Origin not recorded.
 	InterceptHidden = 0.037
-	// RealTypical: clip of real labels over √(1 + d_eff) and their range, where nothing can be
-	// measured. Origin not recorded.
-	RealTypical = 0.15
 	// RealResidual: range of real labels over their deviation, roughly. Origin not recorded.
 	RealResidual = 20
-	// RealKinked: Lipschitz constant over this part of the range is the curvature of a loss with
-	// kinks. Origin not recorded.
-	RealKinked = 10
-	// AmountSlope: by how many means an amount exceeds its own, for histograms of gradients to
-	// begin at. Origin not recorded.
-	AmountSlope = 32.0
 	// CapFree: part of μ·√(n/cap) by whose root the cap of counts' means grows, where it is above 1.
 	// Tuned on the models of the limits of estimates, 25 November 2026.
 	CapFree = 0.001
 	// CapFreeMost: factor by which it does at most. Tuned on the models of the limits of estimates,
 	// 25 November 2026.
 	CapFreeMost = 1e6
-	// ClipsShare: share of μ² of the histograms of gradients' norms. Origin not recorded.
-	ClipsShare = 0.03
 	// StepCurvature: curvature that a step is safe for, over the constant model's. Origin not
 	// recorded.
 	StepCurvature = 4
-	// StepCurvatureCount: the same for counts. Origin not recorded.
+	// StepCurvatureCount: the same for counts, and for bounds on √φ”·‖x̃‖. Origin not recorded.
 	StepCurvatureCount = 8
 	// BearableNoise: deviation that noise may bring into scores of real labels, counts and amounts, over a slope's. Tuned on sets of data,
 	// 30 November 2026.
@@ -59,24 +46,17 @@ const (
 	BearableIntercept = 0.2
 	// Momentum: part of a step that goes on in the next. Origin not recorded.
 	Momentum = 0.5
-	// LineShare: share of μ² of the last steps, along one line. Tuned on sets of data, 25 November 2026.
+	// LineShare: share of μ² of the last steps, along one line, and of those along a prior at most. Tuned on sets of data, 25 November 2026.
 	LineShare = 0.05
 	// LineSteps: steps along the line. Tuned on sets of data, 25 November 2026.
 	LineSteps = 8
-	// LineClips: part of what these have of μ² of the histogram of gradients' norms. Tuned on sets of
-	// data, 25 November 2026.
-	LineClips = 0.1
+	// LineCounts: part of what a line has of each histogram. Tuned on sets of data, 25 and 27 November 2026.
+	LineCounts = 0.1
 	// LineDoubt: the same that nothing tells of. Tuned on sets of data, 25 November 2026.
 	LineDoubt = 0.2
-	// PriorShare: share of μ² of what weighs a prior, at most. Tuned on sets of data, 27 November 2026.
-	PriorShare = 0.05
 	// PriorKnown: n·μ over which the root of that share is, where that is less: scores of a slope's deviation have a
 	// length known to about a tenth by eight steps then. Tuned on sets of data, 27 November 2026.
 	PriorKnown = 100.0
-	// PriorLeastShare: share of it at least. Origin not recorded.
-	PriorLeastShare = 0.001
-	// PriorSpreadPart: part of that share of the histogram of a prior's scores. Tuned on sets of data, 27 November 2026.
-	PriorSpreadPart = 0.2
 	// PriorDoubt: deviation of a prior's number on its line from 1. Tuned on sets of data, 27 November 2026.
 	PriorDoubt = 0.5
 	// PriorScores: standard deviation of log-odds by a prior at most, of two classes on average, where labels alone are private: longer ones are shortened
@@ -87,13 +67,10 @@ const (
 	PriorTop = 8.0
 	// PriorEdges: edges of the histogram from there on, each half the last. Tuned on sets of data, 27 November 2026.
 	PriorEdges = 6
-	// LeastSteps: steps at StepsFrom times d_eff, and at least. Origin not recorded.
+	// LeastSteps: steps at least. Origin not recorded.
 	LeastSteps = 12.0
-	// StepsFrom: n·μ/d_eff at which there are LeastSteps, and by which StepsMore are added. Origin
-	// not recorded.
-	StepsFrom = 30
-	// StepsMore: steps more for n·μ larger by a factor of StepsFrom. Origin not recorded.
-	StepsMore = 18
+	// StepsMore: steps more for each doubling of n·μ over the effective dimension. Origin not recorded.
+	StepsMore = 3
 	// MostSteps: steps at most. Tuned: see docs/tuning.md.
 	MostSteps = 33
 	// Ridge: ridge over (d_eff/nμ)² and the curvature. Origin not recorded.
@@ -103,12 +80,8 @@ const (
 	ClippedRows = 40
 	// FirstEdges: octaves of the first histogram of gradients' norms. Origin not recorded.
 	FirstEdges = 15
-	// FirstTopAgain: factor of its highest edge in a second stage. Origin not recorded.
-	FirstTopAgain = 4
 	// LaterEdges: half-octaves of later histograms of gradients' norms. Origin not recorded.
 	LaterEdges = 8
-	// LaterTop: their highest edge, over the last clip. Origin not recorded.
-	LaterTop = 4
 	// ClipFrom: n·μ/d up to which a clip is that of typical gradients. Tuned on sets of data, 25
 	// November 2026.
 	ClipFrom = 25
@@ -121,9 +94,6 @@ const (
 	// LengthenDriven: by how much a slope must exceed what noise has driven, for a result to be
 	// lengthened. Origin not recorded.
 	LengthenDriven = 1.5
-	// LevelCountsShare: share of μ² of how many rows each level has, for thresholds. Origin not
-	// recorded.
-	LevelCountsShare = 0.01
 	// FirstModelShare: share of μ² of a model by the first thresholds, for the order of the rows'
 	// scores. Origin not recorded.
 	FirstModelShare = 0.15

@@ -33,8 +33,6 @@ const (
 	// ReadableRows: rows to one that noise may hide where a histogram is read. Origin not
 	// recorded.
 	ReadableRows = 4
-	// TailSurely: standard deviations from which on rows above an edge count. Origin not recorded.
-	TailSurely = 3
 	// SlowerFrom: power of which a slower law has twice what a law has above it: normal laws' are
 	// about 1.35, exponential ones' 1 become ½. Origin not recorded.
 	SlowerFrom = 0.75

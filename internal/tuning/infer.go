@@ -42,9 +42,6 @@ const (
 	// ScatterShare: share of μ² of the gradients' scatter. Tuned on trials on made-up populations,
 	// the survey and other sets of data.
 	ScatterShare = 0.02
-	// SteepnessShare: share of μ² of the histogram of scores, which average marginal effects are made of. Tuned by
-	// hand: noise in their mean density is 3 % at n·μ = 2,400, and widths are half a hundredth longer.
-	SteepnessShare = 0.01
 	// NewtonSteps: steps from the pilot. Tuned on 200 problems drawn at random, 26 November 2026.
 	NewtonSteps = 4
 	// TailPower: likely power of the law of the longest gradients. Tuned on made-up populations.
