@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -263,5 +264,18 @@ func TestTotalsByDefinition(t *testing.T) {
 		if math.Abs(predicted-mean*n) > 1e-9*n {
 			t.Errorf("%s: predictions come to %g, labels to %g", c.loss.Name(), predicted, mean*n)
 		}
+	}
+}
+
+// What may be released before a descent's steps, all at its largest share, leaves some of μ² for these.
+func TestLargestSharesLeaveSteps(t *testing.T) {
+	const (
+		labels = 2*tuning.MostShare + tuning.AgainShare // of two totals, and where counts' intercept is hidden
+		frame  = tuning.CentreShare + 2*tuning.MomentsShare + tuning.AgainShare
+		counts = 6 * tuning.CountsShare // totals, norms of rows and of gradients
+		lines  = 2 * tuning.LineShare   // the last one, and a prior's
+	)
+	if all := labels + frame + counts + lines; all > 0.95 {
+		t.Errorf("shares come to %g", all)
 	}
 }

@@ -16,7 +16,7 @@ const (
 	MeanLeastShareClasses = 0.03
 	// MostShare: share of μ² at most of the labels' mean, and of a second total. Origin not recorded.
 	MostShare = 0.2
-	// AmountRange: range of amounts over usual ones, which have no unit. Origin not recorded.
+	// AmountRange: range of amounts over usual ones, which have no unit, and over their mean, for histograms of gradients to begin at. Origin not recorded.
 	AmountRange = 30.0
 	// RareKnown: the rarer class's fraction, or counts' mean, over the noise of the labels' mean, at least.
 	// Tuned on sets of data, 25 November 2026.
