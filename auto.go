@@ -2,11 +2,9 @@ package dpglm
 
 import (
 	"context"
-	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
-	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -24,8 +22,7 @@ type AutoConfig struct{}
 // with a column of scores for each. Under a PureDP budget it is [ObjectivePerturbation], whose noise is drawn
 // once, as many steps would share ε by their number. So it is with more than 1000
 // features and labels that aren't binary, as it has less noise there with
-// little budget, and for a [losses.Quantile] of an order below 0.3 or above 0.7, down whose flat side a
-// few steps get nowhere. Of several classes it
+// little budget. Of several classes it
 // is [OneAgainstRest] where the loss isn't the logistic one, the budget is pure, or features are more
 // than 1000. Thresholds of losses.Ordinal that aren't given are
 // estimated where it is StandardisedGD; elsewhere they must be given.
@@ -59,7 +56,7 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		l = SoftmaxConfig{}
 	case p.Classes > 0:
 		l = OneAgainstRestConfig{}
-	case b.pure, s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
+	case b.pure, s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary:
 		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)
@@ -68,10 +65,4 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	plan.Learner = c
 	return plan, nil
-}
-
-// lopsided is for a loss that is much steeper on one side than on the other.
-func lopsided(l losses.Loss) bool {
-	q, ok := l.(losses.Quantile)
-	return ok && math.Abs(q.Tau-0.5) > tuning.LopsidedQuantile
 }

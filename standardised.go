@@ -39,6 +39,8 @@ type StandardisedGDConfig struct{}
 //     n·μ below 45 there is nothing else: the constant model, fitted with the whole budget. Where its noise is
 //     more than a quarter of the rarer class's fraction, or of counts' mean, its share is doubled until it
 //     isn't, up to a fifth of μ²; if it is more than half of it then, the constant model has all there is.
+//     For losses of real labels whose slopes have a bound (absolute, quantile, Huber) two histograms of labels less a constant, of 1 % each,
+//     tell which is best and how far labels are from it, however wide their range is.
 //  2. Features are centred at m, the mean of rows shortened to a norm that at most two fifths exceed, and
 //     fewer as noise fades, shortened by James and Stein's rule; and whitened by second moments M of rows
 //     shortened so. With noise of deviation σ on M's diagonal, of what is off it eigenvalues λ beyond
@@ -112,7 +114,8 @@ type StandardisedGDConfig struct{}
 // x is n×d. It makes at most 60 passes over the rows, or 70 with more than 1000 features, and 12 more with a prior; up to 1000 features O(n·d²) flops for moments and
 // norms and O(d³) for eigenvectors. The ball does not bind: of
 // Problem.Radius the weights don't depend, and only the cap on losses of a [GridSearch] or
-// [Boost] around it does. Kinks are smoothed over ½, or a thirtieth of the label bound.
+// [Boost] around it does. Kinks are smoothed over ½, of real labels over a thirtieth of how far these are from the constant model, or of the label
+// bound where noise hides that.
 func StandardisedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg StandardisedGDConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }

@@ -72,6 +72,9 @@ func (x *Run) Start() (Labels, error) {
 	if x.Pool.Spent() {
 		return l, nil
 	}
+	if err := x.scaleResiduals(&l); err != nil {
+		return l, err
+	}
 	if x.interceptHidden(l) { // all that will be known of the intercept
 		if err := x.tell(&l, tuning.AgainShare); err != nil {
 			return l, err
@@ -338,16 +341,22 @@ func (p Problem) Labels(n, shifted float64, of Mean) Labels {
 	default:
 		width := high - low
 		l.Mean = math.Min(math.Max(mean, low), high)
-		deviation := width / tuning.RealResidual
-		l.Bias, l.Curvature, l.Typical = l.Mean, l.Steepest, tuning.Surely*deviation
-		l.Residual = math.Pow(deviation*l.Steepest, 2)
-		if !math.IsInf(k.Lipschitz, 1) {
-			l.Curvature = math.Min(l.Steepest, k.Lipschitz/(deviation*math.Sqrt(math.Pi/2))) // 2φ′ times the density of normal errors
-			l.Typical, l.Residual = math.Min(l.Typical, k.Lipschitz), math.Min(l.Residual, k.Lipschitz*k.Lipschitz)
-		}
+		l.Bias = l.Mean
+		l.vary(k, width/tuning.RealResidual)
 	}
 	l.Bias -= shifted
 	return l
+}
+
+// vary is for real labels that are so far from the constant model, under a loss with such constants.
+func (l *Labels) vary(k losses.Constants, deviation float64) {
+	slope := deviation * k.Smoothness
+	l.Steepest, l.Curvature, l.Typical = k.Smoothness, k.Smoothness, tuning.Surely*slope
+	if !math.IsInf(k.Lipschitz, 1) {
+		l.Curvature = math.Min(k.Smoothness, k.Lipschitz/(deviation*math.Sqrt(math.Pi/2))) // 2φ′ times the density of normal errors
+		l.Typical, slope = math.Min(l.Typical, k.Lipschitz), math.Min(slope, k.Lipschitz)
+	}
+	l.Residual = slope * slope
 }
 
 // constant is the score of a constant model of the labels' mean; it sets the curvature there,

@@ -53,9 +53,6 @@ const (
 	// GammaRatio: amount over its mean from which on the gamma loss is linear: hardly any of a
 	// gamma law's variance or less is. Origin not recorded.
 	GammaRatio = 30
-	// LopsidedQuantile: distance of a quantile's order from ½ beyond which few steps get nowhere
-	// down its flat side. Origin not recorded.
-	LopsidedQuantile = 0.2
 	// SelectShare: share of μ² of selections within the ball, beside an intercept. Origin not
 	// recorded.
 	SelectShare = 0.95
