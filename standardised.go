@@ -252,7 +252,7 @@ func (o *standardised) calibrate(b Budget, coordinates int) error {
 	o.mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-poolRoom), largestMu)
 	o.estimate.Mu = o.estimate.Facts.Mu(o.mu)
 	if l, ok := o.estimate.Loss.(losses.CappedPoisson); ok { // a cap lets go as noise fades
-		l.Cap *= math.Min(math.Sqrt(math.Max(1, tuning.CapFree*o.estimate.Mu*math.Sqrt(float64(o.shape.Rows)/l.Cap))), tuning.CapFreeMost)
+		l.Cap *= math.Sqrt(math.Max(1, tuning.LetGo*o.estimate.Mu*math.Sqrt(float64(o.shape.Rows)/l.Cap)))
 		o.estimate.Loss = l
 	}
 	if err := o.checkScales(); err != nil {

@@ -27,7 +27,7 @@ func TestNumbersAreChanged(t *testing.T) {
 	if n := numbers["MostSteps"]; !n.counts || n.times(0.5) != math.Round(n.value/2) {
 		t.Errorf("MostSteps is %+v", n)
 	}
-	for _, name := range []string{"AmountRange", "Momentum", "MostSteps", "PriorDoubt", "CapFreeMost", "QuietFrom"} {
+	for _, name := range []string{"GammaRatio", "Momentum", "MostSteps", "PriorDoubt", "LetGo", "QuietFrom"} {
 		n, dir := numbers[name], t.TempDir()
 		overlay, err := n.overlay(dir, n.times(2))
 		if err != nil {

@@ -133,7 +133,7 @@ func (p Problem) kinked() bool {
 // histograms of gradients to begin at.
 func (p Problem) LargestSlope() float64 {
 	if p.Loss.Labels() == losses.Amount { // by how many means an amount exceeds its own
-		return tuning.AmountRange
+		return tuning.GammaRatio
 	}
 	return math.Min(p.Loss.Constants(check.Everywhere, p.Facts.LabelBound).Lipschitz, 2*math.Max(p.Facts.LabelBound, 1))
 }

@@ -90,7 +90,7 @@ func (x *Run) meanShare() float64 {
 	case losses.Count:
 		scale = x.Problem.Facts.LabelBound
 	case losses.Amount:
-		scale = tuning.AmountRange
+		scale = tuning.GammaRatio
 	}
 	least := tuning.LeastShare
 	if x.Pilot { // which has but a part of μ²
@@ -104,7 +104,7 @@ func (x *Run) meanShare() float64 {
 
 // interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
 func (x *Run) interceptHidden(l Labels) bool {
-	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && l.Apart > tuning.InterceptHidden*x.NMu()*l.Curvature
+	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && tuning.MeanKnown*l.Apart > x.NMu()*l.Curvature
 }
 
 const (

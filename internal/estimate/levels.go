@@ -110,5 +110,5 @@ func (x *Frame) Shorten(normBound float64) (*linalg.Change, error) {
 // It is a row's root mean square, within a limit, and lets go as noise fades.
 func (x *Frame) LevelNormBound() float64 {
 	normBound := math.Min(math.Sqrt(float64(x.run.D)+1), tuning.LevelNormMost)
-	return normBound * math.Max(1, tuning.LevelFree*x.run.Problem.Mu*math.Sqrt(x.run.N))
+	return normBound * math.Max(1, tuning.LetGo*x.run.Problem.Mu*math.Sqrt(x.run.N))
 }

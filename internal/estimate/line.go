@@ -48,7 +48,7 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	s.Optimism = sampled * h / r
 	clip := f.Typical * math.Sqrt(1+s.Effective)
 	if x.of != nil { // whose clip no histogram chooses
-		clip = math.Max(clip, tuning.FreeClip*math.Sqrt(x.Run.N*f.Residual*s.Share)*x.Run.Problem.Mu)
+		clip *= x.Run.loose()
 	}
 	to, err := line.Walk(s, Iterate{At: line.start(), Clip: clip})
 	if err != nil {

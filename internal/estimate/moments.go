@@ -55,7 +55,7 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	share, noise := r.Pool.Left-tuning.FourthShare, p.Facts.Positive()/p.Mu
+	share, noise := r.Pool.Left-tuning.BesideShare, p.Facts.Positive()/p.Mu
 	best := math.Inf(1)
 	for j, edge := range edges {
 		longer := math.Max(0, h.Above[j]) / r.N
@@ -70,11 +70,11 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	}
 	m.Second, m.Noise = curator.Unpack(packed, r.D+1), p.Deviation(share, answer)
 	answer, err = curator.Fourth(t.Ctx, x.In, m.Bound)
-	packed, err = r.Pool.Draw(tuning.FourthShare, answer, err)
+	packed, err = r.Pool.Draw(tuning.BesideShare, answer, err)
 	if err != nil {
 		return nil, err
 	}
-	m.Fourth, m.FourthNoise = curator.Unpack(packed, r.D), p.Deviation(tuning.FourthShare, answer)
+	m.Fourth, m.FourthNoise = curator.Unpack(packed, r.D), p.Deviation(tuning.BesideShare, answer)
 	m.Back, err = x.back()
 	return m, err
 }
@@ -91,10 +91,10 @@ func (m *Moments) asTheyAre(r *Run) error {
 	}
 	m.MeanNoise = r.Problem.Deviation(tuning.MeansShare, answer) / r.N
 	answer, err = plain.Squares(r.Task.Ctx)
-	if m.Squares, err = r.Pool.Draw(tuning.SquaresShare, answer, err); err != nil {
+	if m.Squares, err = r.Pool.Draw(tuning.BesideShare, answer, err); err != nil {
 		return err
 	}
-	m.SquareNoise = r.Problem.Deviation(tuning.SquaresShare, answer) / r.N
+	m.SquareNoise = r.Problem.Deviation(tuning.BesideShare, answer) / r.N
 	floats.Scale(1/r.N, m.Means)
 	floats.Scale(1/r.N, m.Squares)
 	return nil

@@ -18,7 +18,7 @@ import (
 // where ψ* depends on the labels only, so that the minimum is at the r* with
 // ψ(r*) = ψ(r) − s, s being the gradient at u along u/r. The mean of the released
 // gradients estimates s; its noise has driven u, against itself, by a known amount. What
-// counts is what exceeds one and a half times that amount and a standard deviation. A
+// counts is what exceeds three times that amount and a standard deviation. A
 // point is at most doubled, and keeps its mean prediction.
 func (x *Descent) lengthen(s Stage, at *Iterate) {
 	if !x.logistic() {
@@ -43,7 +43,7 @@ func (x *Descent) lengthen(s Stage, at *Iterate) {
 		}
 	}
 	sd := math.Sqrt(variance) * floats.Norm(u, 2)
-	slope := (floats.Dot(at.Slope, u) + float64(tuning.LengthenDriven*driven) + sd) / here.r
+	slope := (floats.Dot(at.Slope, u) + float64(tuning.Surely*driven) + sd) / here.r
 	if slope >= 0 {
 		return
 	}

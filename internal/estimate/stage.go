@@ -247,7 +247,7 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) er
 	if f.Minority < 1 && x.Labels.most()*x.Run.N < 2*middle { // too few to be seen
 		at.Clip = math.Max(at.Clip, tuning.ClipRare*(1-f.Minority)*math.Sqrt(1+s.Effective))
 	}
-	at.Clip = max(at.Clip, math.Min(x.Run.freeClip(s, f.Residual, h), h.Covering()))
+	at.Clip = max(at.Clip, math.Min((x.Run.loose()-1)*typical, h.Covering()))
 	return nil
 }
 
@@ -261,17 +261,6 @@ func (s Stage) readClip(h histogram.Tails, last, typical float64) float64 {
 		return typical
 	}
 	return last
-}
-
-// freeClip is one whose noise is small beside a standard error, and costs nothing: as the loss has
-// it, or by the median of gradients' norms if that says less.
-func (x *Run) freeClip(s Stage, residual float64, h histogram.Tails) float64 {
-	deviation := math.Sqrt(residual)
-	if h.Readable() {
-		median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })]
-		deviation = math.Min(deviation, median/math.Sqrt(s.Effective+1))
-	}
-	return tuning.FreeClip * deviation * x.Problem.Mu * math.Sqrt(x.N*s.Share)
 }
 
 // interceptStays reports whether the intercept stays where the labels' mean puts it, as noise would

@@ -55,7 +55,7 @@ func (f Facts) StartShare(l losses.Loss, mu float64) (share, most float64) {
 	case losses.Count:
 		scale, most = f.LabelBound, tuning.StartMostShareCount
 	case losses.Amount:
-		scale = tuning.AmountRange
+		scale = tuning.GammaRatio
 	}
 	return math.Min(math.Max(math.Pow(tuning.StartKnown*scale/(float64(f.Rows)*mu), 2), tuning.StartLeastShare), most), most
 }

@@ -93,7 +93,7 @@ func (o Ordered) first(t estimate.Task, kept float64) (opening, error) {
 		return opening{}, err
 	}
 	found := opening{counts.marginal(), counts, 1 - tuning.CountsShare - kept, t}
-	little := o.with(found.found, tuning.FirstModelShare)
+	little := o.with(found.found, tuning.JointMostShare)
 	if little.Hopeless() {
 		return found, nil
 	}
@@ -111,7 +111,7 @@ func (o Ordered) first(t estimate.Task, kept float64) (opening, error) {
 		return opening{}, err
 	}
 	found.found = found.counts.likeliest(found.found.theta, true)
-	found.left = found.left - tuning.FirstModelShare - o.jointShare()
+	found.left = found.left - tuning.JointMostShare - o.jointShare()
 	return found, nil
 }
 

@@ -6,7 +6,7 @@ const (
 	// LeastNMu: n·μ below which there is only the constant model. Origin not recorded.
 	LeastNMu = 45.0
 	// MeanKnown: 1 over the noise in the labels' mean, in their range, at which it has enough of
-	// μ². Origin not recorded.
+	// μ², and 1 over that at which the slope of counts' intercept is hidden. Origin not recorded.
 	MeanKnown = 25
 	// LeastShare: share of μ² at least of the labels' mean, and of what weighs a prior. Origin not recorded.
 	LeastShare = 0.005
@@ -16,22 +16,11 @@ const (
 	MeanLeastShareClasses = 0.03
 	// MostShare: share of μ² at most of the labels' mean, and of a second total. Origin not recorded.
 	MostShare = 0.2
-	// AmountRange: range of amounts over usual ones, which have no unit, and over their mean, for histograms of gradients to begin at. Origin not recorded.
-	AmountRange = 30.0
 	// RareKnown: the rarer class's fraction, or counts' mean, over the noise of the labels' mean, at least.
 	// Tuned on sets of data, 25 November 2026.
 	RareKnown = 4
-	// InterceptHidden: bound on φ' over n·μ·φ” beyond which counts' intercept can't be seen in
-	// noise. Origin not recorded.
-	InterceptHidden = 0.037
 	// RealResidual: range of real labels over their deviation, roughly. Origin not recorded.
 	RealResidual = 20
-	// CapFree: part of μ·√(n/cap) by whose root the cap of counts' means grows, where it is above 1.
-	// Tuned on the models of the limits of estimates, 25 November 2026.
-	CapFree = 0.001
-	// CapFreeMost: factor by which it does at most. Tuned on the models of the limits of estimates,
-	// 25 November 2026.
-	CapFreeMost = 1e6
 	// StepCurvature: curvature that a step is safe for, over the constant model's. Origin not
 	// recorded.
 	StepCurvature = 4
@@ -88,19 +77,10 @@ const (
 	// ClipRare: clip over a rare row's gradient, where the class is too small to be seen. Origin
 	// not recorded.
 	ClipRare = 0.8
-	// FreeClip: clip over μ·√(share·rows) and the slopes' deviation, whose noise is small beside a
-	// standard error. Origin not recorded.
-	FreeClip = 0.007
-	// LengthenDriven: by how much a slope must exceed what noise has driven, for a result to be
-	// lengthened. Origin not recorded.
-	LengthenDriven = 1.5
-	// FirstModelShare: share of μ² of a model by the first thresholds, for the order of the rows'
-	// scores. Origin not recorded.
-	FirstModelShare = 0.15
 	// JointLeastShare: share of μ² of rows by level and by a model's score, at least. Origin not
 	// recorded.
 	JointLeastShare = 0.04
-	// JointMostShare: the same at most. Origin not recorded.
+	// JointMostShare: the same at most, and share of μ² of a model by the first thresholds, for the order of the rows' scores. Origin not recorded.
 	JointMostShare = 0.15
 	// JointHides: that share over levels/nμ between these. Origin not recorded.
 	JointHides = 150

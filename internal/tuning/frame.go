@@ -39,16 +39,14 @@ const (
 	// LevelNormMost: norm of a level's rows, on average, at most. Tuned on sets of data and made-
 	// up levels of 1 to 5 %.
 	LevelNormMost = 3
-	// LevelFree: factor of that bound over μ·√rows, by which it lets go as noise fades. Tuned on sets of data and made-
+	// LetGo: factor over μ·√rows by which that bound and caps of counts' means let go as noise fades. Tuned on sets of data and made-
 	// up levels of 1 to 5 %.
-	LevelFree = 0.001
+	LetGo = 0.001
 	// MeansShare: share of μ² of columns' means beside moments for regressions. Tuned by hand: .05, .1 and .2 were tried.
 	MeansShare = 0.10
-	// SquaresShare: share of μ² of mean squares beside these. Tuned by hand, as FourthShare.
-	SquaresShare = 0.03
-	// FourthShare: share of μ² of the fourth moments that standard errors of regressions on moments are made of. Tuned by
+	// BesideShare: share of μ² of each release beside moments for regressions: mean squares, and the fourth moments that standard errors are made of. Tuned by
 	// hand: their noise is a hundredth of them where second moments' is a fifth.
-	FourthShare = 0.03
+	BesideShare = 0.03
 	// LongerCost: what a row that is scaled down in moments for regressions costs, where the operator norm of their
 	// noise per row costs 1. Tuned by hand on eight sets of data, 27 November 2026: 1, 4 and 16 were tried.
 	LongerCost = 4

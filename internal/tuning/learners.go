@@ -50,7 +50,7 @@ const (
 	KinkWidth = 0.5
 	// KinkWidthReal: bound of real labels over that width. Origin not recorded.
 	KinkWidthReal = 30
-	// GammaRatio: amount over its mean from which on the gamma loss is linear: hardly any of a
+	// GammaRatio: amount over its mean from which on the gamma loss is linear, and where histograms of gradients begin: hardly any of a
 	// gamma law's variance or less is. Origin not recorded.
 	GammaRatio = 30
 	// SelectShare: share of μ² of selections within the ball, beside an intercept. Origin not
