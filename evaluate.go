@@ -72,13 +72,19 @@ type EvaluateConfig struct {
 //
 // Intervals are for the population that the rows are a sample of, rows and labels held to
 // their bounds: they include sampling and noise, by simulating both, and the model's
-// weights are given. There are 8 to 64 bins, 2/5·√(nμ) of them, or fewer where labels are few
-// whole numbers, over the range of scores or errors that stands out from the noise. Errors
+// weights are given. Ends are figures of the released counts less errors that these may have, so that ratios and slopes of few rows are held,
+// too; a figure that more than a tail of these counts don't have is left out. There are 8 to 64 bins, 2/5·√(nμ) of them, or fewer where labels are few
+// whole numbers, over the range of scores or errors that stands out from the noise, or a wider one where the rows beyond it do. Errors
 // and labels are counted up to four times, each time in bins that are moved by a part of one:
 // together these have the noise of one histogram and tell places to a quarter of a bin. Rows
-// are taken to be spread evenly over that, or over a bin of scores. Whole numbers have the middle
+// are taken to be spread evenly over that. Whole numbers have the middle
 // of such a part, as far as bins are no wider than four. Rare scores beyond the range are taken to
 // lie near its ends.
+//
+// In a bin of scores ones and zeros are each taken to grow by a factor from end to end, as the bins on either side let expect, and intervals of
+// log-loss, Brier score and calibration are longer by as much as that changes them, to the same side. An area under a curve is that under chords
+// and, where odds rise with the score, between the chord of each bin and the lines that go on from its neighbours: it is estimated to have a third of
+// what lies between, as where log-odds rise evenly, and its interval reaches to all. A mean of areas isn't there without all of them.
 //
 // Means are held to the labels' range, as [Model.Means] does.
 //

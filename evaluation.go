@@ -28,7 +28,7 @@ import (
 //
 // Of several classes, and of levels, there are "accuracy", the part of the rows whose class is
 // predicted, "log-loss", "Brier score", the mean of Σ(p_k − 1[k = y])², at most 2, and "mean AUC",
-// the mean of the classes'; and of each class against the rest "rate", the part of the rows that
+// the mean of the classes', where all are known; and of each class against the rest "rate", the part of the rows that
 // are of it, "recall", the part of these that are predicted to be, "precision", the part of those
 // predicted that are of it, and "AUC", of its probability.
 //

@@ -206,7 +206,7 @@ func ExampleGridSearch_evaluated() {
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	fmt.Println(both)
 	// Output:
-	// accuracy 0.87 to 0.95
+	// accuracy 0.87 to 0.94
 	// together within the budget: true
 	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one)
 	// search and evaluation, split by seed 1: parallel
@@ -406,6 +406,6 @@ func ExampleEvaluate() {
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	// Output:
 	// accuracy 0.86 to 0.92
-	// AUC 0.91 to 0.97
+	// AUC 0.91 to 0.98
 	// together within the budget: true
 }

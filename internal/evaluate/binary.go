@@ -47,8 +47,10 @@ func (b Binary) Evaluate(t Task, in *curator.Framed) (*Result, error) {
 	if zeros, ones, spread, err = b.scores(t, in, 1-tuning.RangeShare, edges); err != nil {
 		return nil, err
 	}
-	c := newScored(edges, beyond, cut, gradedBy(b.Link))
-	list := t.sample(append(zeros, ones...), spread).intervals(c.figures)
+	c := newScored(edges, beyond, cut, gradedBy(b.Link), spread)
+	of := t.sample(append(zeros, ones...), spread)
+	list, pure := c.intervals(of), of.pure()[0]
+	raised(list, []reading{overChords(area, pure[len(zeros):], pure[:len(zeros)])})
 	r := &Result{ROC: curve(list, falsePositive, truePositive), Calibration: curve(list, predicted, observed)}
 	r.add(list[:c.plain()]...)
 	return r, nil

@@ -2,9 +2,9 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 	"sort"
 
-	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -29,30 +29,25 @@ func gradedBy(link losses.Link) graded {
 type scored struct {
 	cut           int // the cells from here on are classified as 1
 	probabilities bool
-	// Of each cell, of rows spread evenly over it: the mean log-odds, probability,
-	// squared probability and the losses of ones and of zeros.
+	cells         cells
+	noise         float64  // standard deviation of a count's
+	even          bool     // whether rows are taken to be spread evenly over cells
+	groups        [][2]int // of the calibration curve
+	// Of points of each cell, one cell after the other.
 	score, mean, square, one, zero []float64
-	groups                         [][2]int // of the calibration curve
 }
 
-func newScored(edges []float64, beyond, cut float64, g graded) *scored {
-	c := &scored{cut: sort.SearchFloat64s(edges, cut) + 1, probabilities: g.probabilities}
-	at := ends(edges, beyond)
-	for k := range len(at) - 1 {
-		var score, mean, square, one, zero float64
+func newScored(edges []float64, beyond, cut float64, g graded, noise float64) *scored {
+	c := &scored{cut: sort.SearchFloat64s(edges, cut) + 1, probabilities: g.probabilities, cells: ends(edges, beyond), noise: noise}
+	for k := range len(c.cells) - 1 {
 		for i := range points {
-			z := within(at[k], at[k+1], i)
+			z := within(c.cells[k], c.cells[k+1], i)
 			q := g.mean(z)
-			score += g.logOdds(z) / points
-			mean += q / points
-			square += float64(q*q) / points
-			one += g.loss.Value(z, 1) / points
-			zero += g.loss.Value(z, -1) / points
+			c.score, c.mean, c.square = append(c.score, g.logOdds(z)), append(c.mean, q), append(c.square, q*q)
+			c.one, c.zero = append(c.one, g.loss.Value(z, 1)), append(c.zero, g.loss.Value(z, -1))
 		}
-		c.score, c.mean, c.square = append(c.score, score), append(c.mean, mean), append(c.square, square)
-		c.one, c.zero = append(c.one, one), append(c.zero, zero)
 	}
-	cells := len(c.score)
+	cells := len(c.cells) - 1
 	groups := min(tuning.CalibrationGroups, cells)
 	for g := range groups {
 		c.groups = append(c.groups, [2]int{g * cells / groups, (g + 1) * cells / groups})
@@ -76,9 +71,9 @@ func (c *scored) plain() int {
 
 // figures are those of all rows, and points of curves.
 func (c *scored) figures(counts [][]float64) []reading {
-	zeros, ones := counts[0][:len(c.score)], counts[0][len(c.score):]
+	zeros, ones := counts[0][:len(c.cells)-1], counts[0][len(c.cells)-1:]
 	var n0, n1, right float64
-	for k := range c.score {
+	for k := range zeros {
 		n0 += zeros[k]
 		n1 += ones[k]
 		if k >= c.cut {
@@ -90,20 +85,45 @@ func (c *scored) figures(counts [][]float64) []reading {
 	n := n0 + n1
 	list := []reading{
 		{accuracy, right / n},
-		{area, histogram.AUC(ones, zeros)},
+		ranked(area, ones, zeros),
 		{rateOfOnes, n1 / n},
 	}
-	if c.probabilities {
-		list = append(list, c.ofProbabilities(zeros, ones, n)...)
+	curve := c.roc(zeros, ones, n0, n1)
+	if !c.probabilities {
+		return append(list, curve...)
 	}
-	list = append(list, c.roc(zeros, ones, n0, n1)...)
-	if c.probabilities {
-		list = append(list, c.calibration(zeros, ones)...)
+	zeros, ones = c.spread(zeros), c.spread(ones)
+	list = append(list, c.ofProbabilities(zeros, ones, n)...)
+	list = append(list, curve...)
+	return append(list, c.calibration(zeros, ones)...)
+}
+
+// spread are counts at points.
+func (c *scored) spread(counts []float64) (list []float64) {
+	if !c.even {
+		return c.cells.spread(counts, c.noise)
+	}
+	for _, rows := range counts {
+		list = append(list, slices.Repeat([]float64{rows / points}, points)...)
 	}
 	return list
 }
 
-// ofProbabilities are log-loss, Brier score and calibration.
+// intervals are those of all figures, longer by as much as it changes them that rows aren't taken to be spread evenly over cells, to the same
+// side: what neighbouring cells don't tell is taken to be no more than what they do.
+func (c *scored) intervals(of *sampled) []Figure {
+	list := of.intervals(c.figures)
+	c.even = true
+	for k, v := range c.figures(of.counts) {
+		if by := list[k].Of.Value - v.value; !math.IsNaN(by) {
+			list[k].Of = list[k].Of.wider(math.Max(0, -by), math.Max(0, by)).within(v.of.low, v.of.high)
+		}
+	}
+	c.even = false
+	return list
+}
+
+// ofProbabilities are log-loss, Brier score and calibration, of rows at points.
 func (c *scored) ofProbabilities(zeros, ones []float64, n float64) []reading {
 	var loss, brier float64
 	for k := range c.score {
@@ -122,10 +142,10 @@ func (c *scored) ofProbabilities(zeros, ones []float64, n float64) []reading {
 // roc are both rates at each edge, from the highest.
 func (c *scored) roc(zeros, ones []float64, n0, n1 float64) (list []reading) {
 	var t0, t1 float64
-	for k := len(c.score) - 1; k > 0; k-- {
+	for k := len(zeros) - 1; k > 0; k-- {
 		t0 += zeros[k]
 		t1 += ones[k]
-		list = append(list, reading{truePositive, t1 / n1}, reading{falsePositive, t0 / n0})
+		list = append(list, reading{truePositive, part(t1, n1)}, reading{falsePositive, part(t0, n0)})
 	}
 	return list
 }
@@ -134,12 +154,12 @@ func (c *scored) roc(zeros, ones []float64, n0, n1 float64) (list []reading) {
 func (c *scored) calibration(zeros, ones []float64) (list []reading) {
 	for _, g := range c.groups {
 		var mean, rate, rows float64
-		for k := g[0]; k < g[1]; k++ {
+		for k := points * g[0]; k < points*g[1]; k++ {
 			rows += zeros[k] + ones[k]
 			rate += ones[k]
 			mean += float64(c.mean[k] * (zeros[k] + ones[k]))
 		}
-		list = append(list, reading{predicted, mean / rows}, reading{observed, rate / rows})
+		list = append(list, reading{predicted, part(mean, rows)}, reading{observed, part(rate, rows)})
 	}
 	return list
 }
@@ -151,7 +171,7 @@ const (
 	settled      = 1e-10 // a step that is none
 )
 
-// calibrate fits classes to an intercept and a slope of the cells' mean log-odds, by
+// calibrate fits classes of rows at points to an intercept and a slope of the log-odds there, by
 // Newton's method; NaN where counts drown in noise.
 func (c *scored) calibrate(zeros, ones []float64) (a, b float64) {
 	b = 1

@@ -2,10 +2,10 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/tuning"
 )
 
@@ -35,13 +35,12 @@ type ranks struct {
 }
 
 // areas are those under the ROC curve of each class, and their mean.
-func (r ranks) areas(own, others []float64) (list []reading) {
-	values := make([]float64, len(r.starts)-1)
-	for k := range values {
-		values[k] = histogram.AUC(own[r.starts[k]:r.starts[k+1]], others[r.starts[k]:r.starts[k+1]])
-		list = append(list, reading{area.of(k), values[k]})
+func (r ranks) areas(by ranking, own, others []float64) (list []reading) {
+	for k, start := range r.starts[:len(r.starts)-1] {
+		end := r.starts[k+1]
+		list = append(list, by(area.of(k), own[start:end], others[start:end]))
 	}
-	return append(list, reading{meanArea, floats.Sum(values) / float64(len(values))})
+	return withMean(list)
 }
 
 // figures are areas under curves.
@@ -52,19 +51,23 @@ func (r ranks) areas(own, others []float64) (list []reading) {
 // together, plus the mean of those that the ranks of others make, as if they all were alike.
 func (r ranks) figures() []Figure {
 	own, others := r.of.counts[0], r.of.counts[1]
-	list := r.of.intervals(func(counts [][]float64) []reading { return r.areas(counts[0], counts[1]) })
-	alone := called(r.only(0, func(counts []float64) []reading { return r.areas(counts, others) }), meanArea)[0]
+	list := r.of.intervals(func(counts [][]float64) []reading { return r.areas(ranked, counts[0], counts[1]) })
+	alone := called(r.only(0, func(counts []float64) []reading { return r.areas(ranked, counts, others) }), meanArea)[0]
 	low, high := alone.Value-alone.Low, alone.High-alone.Value
 	classes := float64(len(r.starts) - 1)
-	for _, of := range called(r.only(1, func(counts []float64) []reading { return r.areas(own, counts) }), area) {
+	for _, of := range called(r.only(1, func(counts []float64) []reading { return r.areas(ranked, own, counts) }), area) {
 		low += (of.Value - of.Low) / classes
 		high += (of.High - of.Value) / classes
 	}
-	for k, f := range list {
-		if f.Name == meanArea.name && f.Of.known() {
-			list[k].Of = Interval{f.Of.Value, f.Of.Value - low, f.Of.Value + high}.within(0, 1)
-		}
+	all := &list[len(list)-1].Of
+	if slices.ContainsFunc(called(list, area), func(x Interval) bool { return !x.known() }) {
+		*all = Interval{}
 	}
+	if all.known() {
+		*all = Interval{all.Value, all.Value - low, all.Value + high}.within(0, 1)
+	}
+	pure := r.of.pure()
+	raised(list, r.areas(overChords, pure[0], pure[1]))
 	return list
 }
 

@@ -25,8 +25,8 @@ func confused(counts []float64, n float64, classes int) (list []reading) {
 		right += both
 		list = append(list,
 			reading{classRate.of(k), own / n},
-			reading{recall.of(k), both / own},
-			reading{precision.of(k), both / predictedTo(counts, classes, k)})
+			reading{recall.of(k), part(both, own)},
+			reading{precision.of(k), part(both, predictedTo(counts, classes, k))})
 	}
 	return append(list, reading{accuracy, right / n})
 }

@@ -34,8 +34,11 @@ type Interval struct{ Value, Low, High float64 }
 // known reports whether it didn't drown.
 func (x Interval) known() bool { return x != Interval{} }
 
-// within is the estimate and the ends of its interval, held to a range.
+// within is the estimate and the ends of its interval, held to a range; what drowned stays so.
 func (x Interval) within(low, high float64) Interval {
+	if !x.known() {
+		return x
+	}
 	hold := func(v float64) float64 { return math.Max(low, math.Min(v, high)) }
 	return Interval{hold(x.Value), hold(x.Low), hold(x.High)}
 }
@@ -116,6 +119,14 @@ func (m measure) figure(of Interval) Figure {
 type reading struct {
 	of    measure
 	value float64
+}
+
+// part is a ratio, which isn't known where noise leaves nothing that it is a part of.
+func part(of, all float64) float64 {
+	if !(all > 0) {
+		return math.NaN()
+	}
+	return of / all
 }
 
 // add appends figures that didn't drown; a class's rate, which may be 0 as far as is known, is

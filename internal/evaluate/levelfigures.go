@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -68,33 +67,35 @@ func (c *grades) confusion(counts []float64) []float64 {
 
 // figures are those of all rows, then those of each level.
 func (c *grades) figures(counts [][]float64) []reading {
-	rows := make([]float64, len(c.square))
 	var n, loss, brier float64
 	for y := range c.k {
 		for j, v := range c.of(y, counts[0]) {
-			rows[j] += v
 			n += v
 			loss += float64(v * c.loss[y][j])
 			brier += float64(v * (1 - 2*c.mean[y][j] + c.square[j]))
 		}
 	}
-	list, areas := confused(c.confusion(counts[0]), n, c.k), 0.0
-	for y := range c.k {
-		of := c.area(y, c.of(y, counts[0]), rows)
-		areas += of
-		list = append(list, reading{area.of(y), of})
-	}
-	return append(list,
-		reading{logLoss, loss / n},
-		reading{brierSum, brier / n},
-		reading{meanArea, areas / float64(c.k)})
+	list := append(confused(c.confusion(counts[0]), n, c.k), c.areas(ranked, counts[0])...)
+	return append(list, reading{logLoss, loss / n}, reading{brierSum, brier / n})
 }
 
-// area is that under the ROC curve of a level's probability.
-func (c *grades) area(y int, own, rows []float64) float64 {
+// areas are those under the ROC curves of levels' probabilities, and their mean.
+func (c *grades) areas(by ranking, counts []float64) (list []reading) {
+	rows := make([]float64, len(c.square))
+	for y := range c.k {
+		floats.Add(rows, c.of(y, counts))
+	}
+	for y := range c.k {
+		list = append(list, c.area(by, y, c.of(y, counts), rows))
+	}
+	return withMean(list)
+}
+
+// area is that of a level.
+func (c *grades) area(by ranking, y int, own, rows []float64) reading {
 	ones, zeros := make([]float64, len(own)), make([]float64, len(own))
 	for k, j := range c.order[y] {
 		ones[k], zeros[k] = own[j], rows[j]-own[j]
 	}
-	return histogram.AUC(ones, zeros)
+	return by(area.of(y), ones, zeros)
 }

@@ -123,7 +123,10 @@ func (l Levels) Evaluate(t Task, in *curator.Framed) (*Result, error) {
 	}
 	c := newGrades(l.Loss, j.Edges, j.Beyond)
 	r := &Result{}
-	r.add(t.sample(j.Counts, j.Spread).intervals(c.figures)...)
+	of := t.sample(j.Counts, j.Spread)
+	list := of.intervals(c.figures)
+	raised(list, c.areas(overChords, of.pure()[0]))
+	r.add(list...)
 	r.table(c.confusion(j.Counts), k)
 	r.arrange()
 	return r, nil

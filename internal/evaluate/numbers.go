@@ -200,8 +200,8 @@ func (s *simulated) explained() Interval {
 	may := make([]float64, simulations)
 	for k := range may {
 		may[k] = math.NaN()
-		if of := whole - s.drawn[all][k]; of > 0 {
-			may[k] = 1 - math.Max(0, left-s.drawn[rest][k])/of
+		if of := s.may[all][k]; of > 0 {
+			may[k] = 1 - math.Max(0, s.may[rest][k])/of
 		}
 	}
 	slices.Sort(may) // NaN first, as ratios without a bound are

@@ -16,16 +16,16 @@ func readings(rest, all float64) []reading {
 // Where the variance of labels doesn't stand out from noise R² isn't known, and where it barely
 // does its interval is wide.
 func TestExplainedDrowns(t *testing.T) {
-	spread := func(of float64) (list []float64) {
+	spread := func(about, of float64) (list []float64) {
 		public := rand.New(rand.NewPCG(0, 0))
 		for range simulations {
-			list = append(list, of*public.NormFloat64())
+			list = append(list, about+of*public.NormFloat64())
 		}
 		return list
 	}
-	rest := spread(0.01)
+	rest := spread(0.9, 0.01)
 	for of, want := range map[float64]bool{0.01: true, 0.4: true, 0.7: false, 5: false} {
-		s := &simulated{0.95, readings(0.9, 1), [][]float64{rest, spread(of)}}
+		s := &simulated{0.95, readings(0.9, 1), [][]float64{rest, spread(1, of)}}
 		v := s.explained()
 		if known := v != (Interval{}); known != want || known && !(v.Low < v.Value && v.Value < v.High && v.High < 1) {
 			t.Errorf("a spread of %g: %+v", of, v)
@@ -35,7 +35,7 @@ func TestExplainedDrowns(t *testing.T) {
 		}
 	}
 	for _, released := range [][2]float64{{0.9, -1}, {-0.9, 1}, {0.9, math.NaN()}} {
-		s := &simulated{0.95, readings(released[0], released[1]), [][]float64{rest, spread(0.01)}}
+		s := &simulated{0.95, readings(released[0], released[1]), [][]float64{rest, spread(1, 0.01)}}
 		if v := s.explained(); v != (Interval{}) {
 			t.Errorf("sums %v: %+v", released, v)
 		}

@@ -33,38 +33,44 @@ func (t Task) sample(counts []float64, spread float64) *sampled {
 // width.
 const simulations = 600
 
-// simulated are figures of counts as they were released, and how far those of simulations
-// are from those that these are drawn from.
+// simulated are figures of counts as they were released, and of counts that may be instead.
 type simulated struct {
 	confidence float64
 	released   []reading
-	drawn      [][]float64
+	may        [][]float64
 }
 
 // figures are those of counts, always the same ones.
 type figures func(counts [][]float64) []reading
 
 // simulate makes figures of the counts as they were released, which noise doesn't bias as far
-// as they are sums. For their errors rows are drawn from the counts made nonnegative, and noise
-// is added. A drawn count is normal, as the noise is. All of this is drawn from a public seed.
+// as they are sums, and of these less errors such as theirs: a figure of counts less their own error is the rows', so that these hold it as
+// often as they should, whatever function it is of sums. For the errors rows are drawn from the counts made nonnegative, and noise
+// is added. A drawn count is normal, as the noise is, and errors have either sign alike. All of this is drawn from a public seed.
 func (r *sampled) simulate(of figures) *simulated {
-	s := &simulated{r.confidence, of(r.counts), nil}
-	pure := make([][]float64, len(r.counts))
-	for i, x := range r.counts {
-		pure[i] = histogram.Nonnegative(x, math.Max(1, floats.Sum(x)))
-	}
-	centre, public := of(pure), rand.New(rand.NewPCG(0, 0))
-	s.drawn = make([][]float64, len(centre))
+	s, pure, public := &simulated{r.confidence, of(r.counts), nil}, r.pure(), rand.New(rand.NewPCG(0, 0))
+	s.may = make([][]float64, len(s.released))
 	for range simulations {
 		counts := make([][]float64, len(pure))
-		for i := range pure {
+		for i, x := range r.counts {
 			counts[i] = r.draw(i, pure[i], public)
+			floats.Sub(counts[i], pure[i])
+			floats.Add(counts[i], x)
 		}
 		for k, v := range of(counts) {
-			s.drawn[k] = append(s.drawn[k], v.value-centre[k].value)
+			s.may[k] = append(s.may[k], v.value)
 		}
 	}
 	return s
+}
+
+// pure are the counts made nonnegative.
+func (r *sampled) pure() [][]float64 {
+	list := make([][]float64, len(r.counts))
+	for i, x := range r.counts {
+		list[i] = histogram.Nonnegative(x, math.Max(1, floats.Sum(x)))
+	}
+	return list
 }
 
 // tail is how many simulations lie beyond an end of an interval, with the one at it.
@@ -77,16 +83,21 @@ func (s *simulated) at(m measure) int {
 	return slices.IndexFunc(s.released, func(r reading) bool { return r.of.name == m.name })
 }
 
-// interval is the k-th figure's basic bootstrap interval: the simulations' errors are turned
-// around. It is held to a range. A figure whose range all simulations together miss has
-// drowned: noise made counts negative that it is a ratio of, and the interval says nothing.
+// interval holds the k-th figure of all counts that may be but for a tail on either side. It is held to a range. Where a figure isn't
+// known of some of them they are in both tails. It has drowned, and the interval says nothing, where they are more than a tail,
+// or where all others miss its range: noise made counts negative that it is a ratio of.
 func (s *simulated) interval(k int) Interval {
 	v, low, high, at := s.released[k].value, s.released[k].of.low, s.released[k].of.high, s.tail()
-	drawn := slices.Clone(s.drawn[k])
-	slices.Sort(drawn) // NaN first
-	x := Interval{v, v - drawn[simulations-at], v - drawn[at-1]}
-	drowned := v-drawn[simulations-1] > high || v-drawn[0] < low
-	if sum := x.Value + x.Low + x.High; drowned || math.IsNaN(sum) || math.IsInf(sum, 0) {
+	may, none := slices.Clone(s.may[k]), 0
+	slices.Sort(may) // NaN first
+	for none < at && math.IsNaN(may[none]) {
+		none++
+	}
+	if none == at || math.IsNaN(v) || may[none] > high || may[simulations-1] < low {
+		return Interval{}
+	}
+	x := Interval{v, math.Min(v, may[at-1]), math.Max(v, may[simulations-at+none])}
+	if math.IsInf(x.Low, 0) || math.IsInf(x.High, 0) {
 		return Interval{}
 	}
 	return x.within(low, high)

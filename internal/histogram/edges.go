@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm/internal/tuning"
 )
 
@@ -52,14 +54,22 @@ func SpanEdges(bound float64) []float64 {
 	return slices.Compact(edges)
 }
 
-// Cuts returns increasing edges over the range in which scores stand out from noise: so
-// many cells that each has at most twice an equal part of the rows and of the range; and how far rows beyond are taken to reach: ¾ of the standard deviation, as a
+// Cuts returns increasing edges over the range in which scores stand out from noise, or over a wider one, until the rows that it lacks of
+// all don't stand out from the noise of those in it: so many cells that each has at most twice an equal part of the rows and of the range; and how far rows beyond are taken to reach: ¾ of the standard deviation, as a
 // normal law's last two or three hundredths do in the mean.
 func Cuts(edges, counts []float64, spread float64, cells int) (list []float64, beyond float64) {
 	low, high := StandOut(counts, spread)
 	low, high = max(low-1, 0), min(high, len(edges)-1)
 	if low >= high {
 		low, high = 0, len(edges)-1
+	}
+	all := floats.Sum(counts)
+	for low > 0 || high < len(edges)-1 {
+		outside := all - floats.Sum(counts[low+1:high+1])
+		if !(outside > tuning.Outstanding*spread*math.Sqrt(float64(high-low))) {
+			break
+		}
+		low, high = max(low-1, 0), min(high+1, len(edges)-1)
 	}
 	ends, rising := edges[low:high+1], make([]float64, high-low+1)
 	var mean, square float64
