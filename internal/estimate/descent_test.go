@@ -47,7 +47,7 @@ func walked(t *testing.T, s Stage) (Iterate, []float64) {
 		t.Fatal(err)
 	}
 	f := &Frame{run: run, In: in, Signal: []float64{1, 1, 1}, Effective: 4}
-	d := &Descent{Run: run, Frame: f, Labels: startOf(run.Problem, 8, Mean{0.1, 1e-9})}
+	d := &Descent{Run: run, Frame: f, Labels: startOf(run.Problem, 8, Mean{Value: 0.1, Noise: 1e-9})}
 	s.In, s.Share, s.Effective = d.scored(), 0.5, f.Effective
 	at, err := d.Walk(s, Iterate{At: d.start(), Clip: 100})
 	if err != nil {
@@ -83,7 +83,7 @@ func TestStepsAreAsLongAsCurvatureAndNoiseAllow(t *testing.T) {
 			Frame: &Frame{Signal: []float64{c.signal, c.signal, c.signal}, Effective: 1 + d},
 		}
 		x.Frame.run = x.Run
-		x.Labels = startOf(x.Run.Problem, n, Mean{0.1, 1e-9})
+		x.Labels = startOf(x.Run.Problem, n, Mean{Value: 0.1, Noise: 1e-9})
 		x.Labels.Typical *= c.typical
 		s := x.firstStage()
 		if !c.short {
@@ -120,7 +120,7 @@ func TestNoiseIsHeldToWhatIsBearable(t *testing.T) {
 					Frame: &Frame{Signal: []float64{1, 0.7, 0.1}, Effective: 2.8},
 				}
 				x.Frame.run = x.Run
-				x.Labels = startOf(x.Run.Problem, n, Mean{mean, 1e-3})
+				x.Labels = startOf(x.Run.Problem, n, Mean{Value: mean, Noise: 1e-3})
 				s := x.firstStage()
 				if s.Size > 1/x.Labels.flattest() || s.Intercept > 1 {
 					t.Errorf("%s, n·μ = %g: steps of %g, the intercept's %g of it", loss.Name(), nmu, s.Size, s.Intercept)
@@ -200,7 +200,7 @@ func TestHiddenInterceptKeepsPredictions(t *testing.T) {
 	const bound = 1e4
 	run := openUnder(t, 1, x, y, 100, losses.CappedPoisson{Cap: bound}, bound)
 	d := &Descent{Run: run, Frame: &Frame{run: run, At: curator.Frame{}, Signal: []float64{1, 1, 1}, Effective: 4}}
-	d.Labels = startOf(run.Problem, 8, Mean{1, 1e-3})
+	d.Labels = startOf(run.Problem, 8, Mean{Value: 1, Noise: 1e-3})
 	if !run.interceptHidden(d.Labels) {
 		t.Fatal("the intercept isn't hidden")
 	}

@@ -23,6 +23,7 @@ type Labels struct {
 	Residual  float64 // variance of φ', roughly
 	Mean      float64
 	Noise     float64   // standard deviation of the mean
+	Missed    float64   // see Mean
 	Bias      float64   // the intercept at the start
 	Biases    []float64 // those of each column of scores
 	Shifted   float64   // mean offset of the scores
@@ -138,7 +139,7 @@ func (x *Run) Total(share float64) error {
 		return err
 	}
 	x.N, x.NNoise, x.shifted = x.Problem.Totals(sums, noise)
-	x.totals = Mean{x.N, x.NNoise}
+	x.totals = Mean{Value: x.N, Noise: x.NNoise}
 	if !x.Problem.Facts.EachRow {
 		return nil
 	}
@@ -231,8 +232,8 @@ func (x *Run) tell(l *Labels, share float64) error {
 // uniform is 1 over the variance of a law that is uniform on a range of 1.
 const uniform = 12
 
-// Mean is a noisy mean of labels, with its standard error.
-type Mean struct{ Value, Noise float64 }
+// Mean is a noisy mean of labels, with its standard error, and what shortened places may have beside it.
+type Mean struct{ Value, Noise, Missed float64 }
 
 // MeanLabel reads the labels' noisy sums of n rows, a number that has a standard deviation of its own; unit is that of noise over sensitivity, in
 // engines' units. Where the number of rows is secret the first two are those of which the total is that number: they tell it, too, beside what is known
@@ -263,7 +264,7 @@ func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float
 		noisy := (nNoise*nNoise + uniform*noise*noise/(width*width)) / n
 		above *= n / (n + noisy)
 	}
-	mean := Mean{low + width/2 + above/n, noise / n}
+	mean := Mean{Value: low + width/2 + above/n, Noise: noise / n}
 	if len(steps) > 1 {
 		places := []float64{(mean.Value - low) / width}
 		for _, sum := range sums[1:] {
@@ -280,9 +281,11 @@ func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float
 }
 
 // climbed is the mean of labels that reach places of steps, of which none is above the one before: those beyond the first ones alike are
-// shortened by James and Stein's rule for the noise of one.
+// shortened by James and Stein's rule for the noise of one. A place may be larger than what that leaves by as much as noise takes, of those that are left
+// nothing the first one's, as the next ones are no larger, and less the longer their steps are: where labels have a variance what these add falls.
 func climbed(places, steps []float64, first, noise float64) Mean {
 	mean := Mean{Noise: first}
+	before := 1.0 // what is kept of the place before
 	for j, place := range places {
 		kept := 1.0
 		if place != places[0] {
@@ -292,6 +295,10 @@ func climbed(places, steps []float64, first, noise float64) Mean {
 		if j > 0 {
 			mean.Noise = math.Hypot(mean.Noise, steps[j]*noise*math.Sqrt(kept))
 		}
+		if before > 0 {
+			mean.Missed = math.Hypot(mean.Missed, steps[j]*noise*math.Sqrt(1-kept))
+		}
+		before = kept
 	}
 	return mean
 }
@@ -321,7 +328,7 @@ func (p Problem) Labels(n, shifted float64, of Mean) Labels {
 	mean, noise := of.Value, of.Noise
 	low, high := p.LabelEnds()
 	k := p.Loss.Constants(check.Everywhere, p.Facts.LabelBound)
-	l := Labels{Steepest: k.Smoothness, Minority: 1, Noise: noise, Shifted: shifted}
+	l := Labels{Steepest: k.Smoothness, Minority: 1, Noise: noise, Missed: of.Missed, Shifted: shifted}
 	kind := p.Loss.Labels()
 	if (kind == losses.Binary || kind == losses.Count) && !math.IsInf(k.Lipschitz, 1) {
 		l.Apart = k.Lipschitz

@@ -43,13 +43,13 @@ func (v *newton) steepen() error {
 	return nil
 }
 
-// ofLogLink is the steepness of counts and amounts, the labels' mean, whose variance is that of labels about their means, by the gradients along
+// ofLogLink is the steepness of counts and amounts, the labels' mean with all that its noise may hide, whose variance is that of labels about their means, by the gradients along
 // the intercept, and that of means, both as scores of a normal law have them, of variance s². In coordinates in which rows are round and centred
 // as the Hessian weighs them, by μ^γ, the mean moves along θ by (1−γ)·s²'s part of each: γ is 1 for counts whose variance is their mean, 0 for
 // amounts. What θ tells so is left out of the rest.
 func (v *newton) ofLogLink() {
 	mean, last := v.in.labels.Mean, len(v.theta)-1
-	v.steepness.Mean, v.steepness.Noise = mean, v.in.labels.Noise
+	v.steepness.Mean, v.steepness.Noise = mean, math.Hypot(v.in.labels.Noise, v.in.labels.Missed)
 	if v.in.constant == 0 || !(mean > 0) {
 		return
 	}
