@@ -445,7 +445,7 @@ func (f *Inference) Means(x mat.Matrix, offsets []float64) ([]Interval, error) {
 }
 
 // scoreErrors are half the widths of scores' intervals. A score by the weights that a coordinate of the law has is how
-// far along it a row lies.
+// far along it a row lies. Beside an intercept it must rest on what is determined.
 func scoreErrors(f *Inference, x mat.Matrix, rows int) ([]float64, error) {
 	half := make([]float64, rows)
 	if f.law == nil {
@@ -467,7 +467,11 @@ func scoreErrors(f *Inference, x mat.Matrix, rows int) ([]float64, error) {
 		}
 		along.SetCol(k, by)
 	}
+	intercept := f.coefficients[len(f.coefficients)-1].Name == InterceptName
 	for i := range half {
+		if half[i] = math.Inf(1); intercept && !f.law.DeterminesScore(along.RawRowView(i)) {
+			continue
+		}
 		se, freedom := f.law.StandardError(along.RawRowView(i))
 		half[i] = distuv.StudentsT{Sigma: 1, Nu: math.Max(1, freedom)}.Quantile((1+f.confidence)/2) * se
 	}

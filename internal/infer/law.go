@@ -82,6 +82,15 @@ func (l *Law) Determines(c []float64) bool {
 	return inside <= tuning.Undetermined*tuning.Undetermined*all && tuning.HiddenVariance*l.Hidden*l.beyond(inside, noise) <= variance
 }
 
+// DeterminesScore is Determines of a row's score, of whose factors the last is the intercept's: what it has beside that must be determined, too, however short
+// it is, as a step that is short within a column's range may be long among rows.
+func (l *Law) DeterminesScore(c []float64) bool {
+	beside := slices.Clone(c)
+	beside[len(c)-1] = 0
+	inside, _ := l.drownedPart(beside)
+	return l.Determines(c) && inside <= tuning.Undetermined*tuning.Undetermined*floats.Dot(beside, beside)
+}
+
 // drownedPart is the square of a combination's part in drowned directions, and what noise
 // in the eigenvectors makes of nothing, on average: in a part the variance ½σ²·‖Λ⁻¹c‖², Λ
 // being H̃ without these directions and σ its noise.

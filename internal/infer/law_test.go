@@ -583,3 +583,20 @@ func TestHiddenDirectionsByDefinition(t *testing.T) {
 		}
 	}
 }
+
+// A row's score isn't determined where what it has beside the intercept lies along a drowned direction, however short that is; where most of it lies along
+// others it is, as a combination of the same factors is.
+func TestScoresRestOnWhatIsDetermined(t *testing.T) {
+	l := &Law{Covariance: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3}), Inverse: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}), Drowned: [][]float64{{1, 0, 0}}, Hidden: 1}
+	for _, c := range []struct {
+		factors []float64
+		want    bool
+	}{{[]float64{1e-3, 0, 1}, false}, {[]float64{1e-3, 1, 1}, true}, {[]float64{0, 0, 1}, true}, {[]float64{1, 1, 1}, false}} {
+		if got := l.DeterminesScore(c.factors); got != c.want {
+			t.Errorf("a score of factors %v is determined: %v", c.factors, got)
+		}
+	}
+	if !l.Determines([]float64{1e-3, 0, 1}) {
+		t.Error("a combination isn't determined for a thousandth along a drowned direction")
+	}
+}
