@@ -149,12 +149,12 @@ func ExampleInfer() {
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP, unit: one row (replace-one)
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]              odds ratio
-	// age          -0.1756  0.008591  -20.44  0.000  -0.1946  -0.1566  0.8389 [0.8232, 0.855]
-	// income        0.1796  0.008136   22.08  0.000   0.1616   0.1977    1.197 [1.175, 1.219]
-	// (Intercept)  -0.2208     0.181   -1.22  0.231  -0.5885   0.1469
+	// age          -0.1756  0.008587  -20.45  0.000  -0.1946  -0.1566  0.8389 [0.8232, 0.855]
+	// income        0.1797  0.008134   22.09  0.000   0.1616   0.1977    1.197 [1.175, 1.219]
+	// (Intercept)  -0.2209     0.181   -1.22  0.231  -0.5886   0.1467
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 487.7, p = 1.714e-09
+	// Wald test: χ²(2) = 487.9, p = 1.72e-09
 }
 
 // The radius need not be known: a grid search selects one, privately.

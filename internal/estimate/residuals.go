@@ -8,7 +8,6 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
-	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -33,7 +32,7 @@ func (x *Run) scaleResiduals(l *Labels) error {
 		}
 		best := l.Bias
 		if p.Facts.Intercept {
-			best = h.minimiser(p.Asked, p.Facts.LabelBound)
+			best = h.minimiser(p.Asked, p.Facts.LabelBound, l.Shifted)
 		}
 		deviation = h.middle(best) / middleOfNormal
 		noise *= deviation * math.Sqrt(2*math.Pi) // over a normal law's density
@@ -44,7 +43,9 @@ func (x *Run) scaleResiduals(l *Labels) error {
 		return nil
 	}
 	var err error
-	p.Loss = smooth.Varying(p.Asked, deviation)
+	if e, ok := losses.Envelope(p.Asked, deviation/tuning.KinkWidthReal); ok {
+		p.Loss = e
+	}
 	x.Sums, err = x.Task.Under(p.Loss)
 	l.vary(p.Loss.Constants(check.Everywhere, p.Facts.LabelBound), deviation)
 	l.Biases = []float64{l.Bias}
@@ -101,15 +102,15 @@ func spotted(constant float64, edges, counts []float64) spots {
 	return list
 }
 
-// minimiser is the constant score with the least loss, for labels within a bound.
-func (h spots) minimiser(l losses.Loss, bound float64) float64 {
+// minimiser is the constant score with the least loss, for labels within a bound and offsets with a mean.
+func (h spots) minimiser(l losses.Loss, bound, shifted float64) float64 {
 	return crossing(-bound, bound, func(b float64) bool {
 		slope := 0.0
 		for _, s := range h {
-			slope += float64(s.rows * l.Deriv(b, math.Min(math.Max(s.at, -bound), bound)))
+			slope += float64(s.rows * l.Deriv(b, math.Min(math.Max(s.at+shifted, -bound), bound)))
 		}
 		return slope < 0
-	})
+	}) - shifted
 }
 
 // middle is how near to a place half of the rows are.

@@ -115,7 +115,7 @@ func (c *scored) intervals(of *sampled) []Figure {
 	list := of.intervals(c.figures)
 	c.even = true
 	for k, v := range c.figures(of.counts) {
-		if by := list[k].Of.Value - v.value; !math.IsNaN(by) {
+		if by := list[k].Of.Value - math.Max(v.of.low, math.Min(v.value, v.of.high)); !math.IsNaN(by) {
 			list[k].Of = list[k].Of.wider(math.Max(0, -by), math.Max(0, by)).within(v.of.low, v.of.high)
 		}
 	}
