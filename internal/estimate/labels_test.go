@@ -309,7 +309,8 @@ func TestTotalsByDefinition(t *testing.T) {
 	}
 }
 
-// What may be released before a descent's steps, all at its largest share, leaves some of μ² for these.
+// What may be released before a descent's steps, all at its largest share, leaves some of μ² for these. Histograms of residuals take less than
+// AgainShare of the labels, which real ones never do.
 func TestLargestSharesLeaveSteps(t *testing.T) {
 	const (
 		labels = 2*tuning.MostShare + tuning.AgainShare // of two totals, and where counts' intercept is hidden

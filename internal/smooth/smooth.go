@@ -73,11 +73,3 @@ func Descended(l losses.Loss, labelBound float64, exposed bool) losses.Loss {
 	}
 	return Everywhere(l, FarScore, labelBound, exposed)
 }
-
-// Varying is Descended for a loss of real labels that are known to vary by so much about a model.
-func Varying(l losses.Loss, deviation float64) losses.Loss {
-	if e, ok := losses.Envelope(l, deviation/tuning.KinkWidthReal); ok {
-		return e
-	}
-	return l
-}

@@ -48,7 +48,7 @@ const (
 	// KinkWidth: width that kinks are smoothed over, of labels that aren't real. Origin not
 	// recorded.
 	KinkWidth = 0.5
-	// KinkWidthReal: bound of real labels over that width. Origin not recorded.
+	// KinkWidthReal: bound of real labels, or how far these are from the constant model, over that width. Origin not recorded.
 	KinkWidthReal = 30
 	// GammaRatio: amount over its mean from which on the gamma loss is linear, and where histograms of gradients begin: hardly any of a
 	// gamma law's variance or less is. Origin not recorded.

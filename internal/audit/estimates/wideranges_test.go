@@ -39,3 +39,46 @@ func TestRangesOfLabelsMayBeTooWide(t *testing.T) {
 		}
 	}
 }
+
+// Offsets far outside the labels' range have an intercept there, and a loss whose slopes are bounded by an extension alone trains as others do. Labels
+// are .2 + .1·x + .1·e, noise in a number is below .003.
+func TestOffsetsAndExtendedLossesOfBoundedSlopes(t *testing.T) {
+	const n = 4000
+	r := rand.New(rand.NewPCG(30, 12))
+	x, y, offsets := mat.NewDense(n, 2, nil), make([]float64, n), make([]float64, n)
+	for i := range n {
+		for j := range 2 {
+			x.Set(i, j, math.Min(math.Max(r.NormFloat64(), -3), 3))
+		}
+		y[i] = 0.2 + 0.1*x.At(i, 0) + 0.1*r.NormFloat64()
+		offsets[i] = 20 + 0.1*r.Float64()
+	}
+	quartic := losses.Custom{Label: "quartic", Domain: losses.Real,
+		Phi:              func(z, y float64) float64 { e := z - y; return e*e/2 + e*e*e*e/1200 },
+		DPhi:             func(z, y float64) float64 { e := z - y; return e + e*e*e/300 },
+		AtZero:           func(b float64) float64 { return b*b/2 + b*b*b*b/1200 },
+		SlopeAtZero:      func(b float64) float64 { return b + b*b*b/300 },
+		SmoothnessWithin: func(z, b float64) float64 { return 1 + (z+b)*(z+b)/100 }}
+	for _, c := range []struct {
+		loss      losses.Loss
+		offset    bool
+		intercept float64
+		near      float64
+	}{
+		{losses.Absolute{}, true, -19.85, 0.02}, {losses.Quantile{Tau: 0.9}, true, -19.85 + 0.128, 0.02}, {losses.Huber{Kappa: 0.05}, true, -19.85, 0.02},
+		{quartic, false, 0.2, 0.1}, // whose steps are short for the largest curvature of its extension
+	} {
+		var more []dpglm.RowDetail
+		if c.offset {
+			more = append(more, dpglm.Offsets{Of: offsets, Range: [2]float64{20, 20.1}})
+		}
+		d := given.Dataset(t, x, y, dpglm.Bounds{Feature: math.Sqrt(18), Label: 1, Intercept: true}, more...)
+		m, _ := given.Fit(t, dpglm.AutoConfig{}, d, dpglm.Problem{Loss: c.loss}, dpglm.ApproxDP(4, 1e-6), 3)
+		w := m.Weights()[0]
+		for j, want := range []float64{0.1, 0, c.intercept} {
+			if math.Abs(w[j]-want) > c.near {
+				t.Errorf("%s: weight %d is %.3f, want %.3f", c.loss.Name(), j+1, w[j], want)
+			}
+		}
+	}
+}
