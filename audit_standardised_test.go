@@ -215,6 +215,7 @@ func chosenClip(t *testing.T, mu float64) stream {
 		if err != nil {
 			return 0, err
 		}
+		x.N = float64(n) / mu // so that no clip lets go
 		framed, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return 0, err
