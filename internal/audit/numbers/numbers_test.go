@@ -202,7 +202,20 @@ func runs(t *testing.T) (all, declared map[string][]float64) {
 	}
 	o.learners(t, all)
 	o.labelsAlone(t, all)
+	o.boundedSlopes(t, all)
 	return all, o.declared
+}
+
+// boundedSlopes adds what is found by losses whose gradients don't tell how much labels vary.
+func (o *rowsOf) boundedSlopes(t *testing.T, all map[string][]float64) {
+	t.Helper()
+	for _, l := range []losses.Loss{losses.Absolute{}, losses.Quantile{Tau: 0.9}, losses.Huber{Kappa: 0.5}} {
+		for _, kind := range kinds {
+			run := fmt.Sprintf("Auto, %s, %s", l.Name(), kind)
+			m, err := dpglm.Auto(ctx, o.dataset(t, o.labels(l), kind), dpglm.Problem{Loss: l}, budget(kind, 3), o.listening(run, 3))
+			all[run] = found(t, m, err)
+		}
+	}
 }
 
 // labelsAlone adds what is found where labels alone are private: from nothing and from a public model, of little and of much noise.
