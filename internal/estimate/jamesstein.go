@@ -30,5 +30,8 @@ func chiSquared95(dim int) float64 {
 	return float64(dim) * math.Pow(1-v+Quantile95*math.Sqrt(v), thirdRoot)
 }
 
-// Quantile95 is that of the normal law.
-const Quantile95 = 1.645
+// Quantile95 is that of the normal law, and TwoSided95 what 95 % of its numbers are smaller than in size.
+const (
+	Quantile95 = 1.645
+	TwoSided95 = 1.96
+)

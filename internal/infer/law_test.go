@@ -471,24 +471,41 @@ func TestLawKnowsItsNoise(t *testing.T) {
 	}
 }
 
-// A mean of predictions that isn't the labels' says of the squared loss that some have been cut
-// off, unless noise or the spread of scores explains it.
-func TestBesideMeanIsLost(t *testing.T) {
+// The squared loss's intercept is the labels' mean where noise and the spread of scores don't explain that they differ: by 1.96 deviations; what is
+// cut off along the weights may then be what these don't explain, and along the intercept one of them.
+func TestInterceptGoesThroughMean(t *testing.T) {
 	v := ofCounts(losses.Squared{})
 	v.scatter, v.steps = v.in.curve.hessian, []newtonStep{{weight: 1, noise: 0.2}}
-	v.in.labels.Noise = 0.2 // and that of the intercept is ½·√(0.2² + 2/100), 0.12
+	v.in.labels.Noise = 0.2 // and that of the intercept is ½·√(0.2² + 2/100), 0.122: 0.2345 together, and 1.0271 with 1 for scores
 	for _, c := range []struct {
 		score, gap float64
-		want       bool
-	}{{0, 0.81, false}, {0, 0.83, true}, {0, -0.83, true}, {10, 3.55, false}, {10, 3.65, true}} {
-		v.in.labels.Bias, v.theta = 5, []float64{c.score, 5 + c.gap}
-		if v.unreliable() != c.want {
-			t.Errorf("a mean that is %g off, scores of %g: lost %v", c.gap, c.score, !c.want)
+		moves      bool
+		sd         float64
+	}{{0, 0.45, false, 0}, {0, 0.47, true, 0.2345}, {0, -0.6, true, 0.2345}, {10, 2, false, 0}, {10, 2.03, true, 1.0271}} {
+		v.in.labels.Bias, v.theta, v.clip = 5, []float64{c.score, 5 + c.gap}, clipping{in: v.in, cut: 0.3}
+		want, cut, known := 5+c.gap, 0.3, 0.0
+		if c.moves {
+			want, known = 5, 2*c.sd // the curvature is 2
+			cut = math.Max(cut, 2*math.Sqrt(c.gap*c.gap-math.Pow(1.96*c.sd, 2)))
+		}
+		v.throughMean()
+		if math.Abs(v.theta[1]-want) > 1e-12 || math.Abs(v.clip.cut-cut) > 1e-2 || math.Abs(v.clip.known-known) > 1e-3 {
+			t.Errorf("a mean that is %g off, scores of %g: an intercept of %g, and %g and %g may be missing; want %g, %g and %g",
+				c.gap, c.score, v.theta[1], v.clip.cut, v.clip.known, want, cut, known)
 		}
 	}
+	v.clip.known, v.in.pilot = 0.1, make([]float64, 2)
+	if m := v.clip.missing().At(1, 1); math.Abs(m-0.01) > 1e-12 {
+		t.Errorf("%g is missing along an intercept that labels' mean tells, want 0.01", m)
+	}
 	v.in.constant, v.in.run.D, v.theta = 0, 2, []float64{0, 9}
-	if v.unreliable() {
-		t.Error("without an intercept a mean is not known")
+	if v.throughMean(); v.theta[1] != 9 {
+		t.Error("without an intercept a weight goes through the mean")
+	}
+	v = ofCounts(losses.Poisson{})
+	v.theta = []float64{0, 9}
+	if v.throughMean(); v.theta[1] != 9 {
+		t.Error("an intercept of counts is taken for their mean")
 	}
 }
 

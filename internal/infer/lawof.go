@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/internal/tuning"
@@ -105,7 +106,7 @@ func (v *newton) unreliable() bool {
 	case v.clip.unresolved:
 		return true
 	case v.in.run.Problem.Loss.Labels() == losses.Real:
-		return v.besideMean()
+		return false
 	case losses.LinkOf(v.in.run.Problem.Loss) == losses.Log:
 		limit = tuning.ScoresOffLog
 	case v.in.run.Problem.Loss.Labels() == losses.Binary && v.separated():
@@ -129,17 +130,26 @@ func (v *newton) separated() bool {
 	return curvature < v.in.labels.Curvature/tuning.SeparatedCurvature || v.distance(constant) > tuning.SeparatedScores*tuning.SeparatedScores*curvature
 }
 
-// besideMean reports whether predictions of the squared loss have another mean than labels, by
-// 3.5 standard deviations. A tenth of the spread of scores is allowed for: the rows' centre,
-// where the intercept is the mean, is released too. Where each row counts, the labels' mean is that of persons who count
-// alike, which tells nothing of it.
-func (v *newton) besideMean() bool {
-	if v.in.constant == 0 || v.in.run.Problem.Facts.EachRow {
-		return false
+// throughMean has the squared loss's intercept, which is the mean of predictions, be the labels' mean where the two differ by more than noise and
+// the spread of scores explain at a level of 95 %: the rows' centre, where the intercept is the mean, is released too, and a tenth of that spread is
+// allowed for. Rows were cut off that noise hid from the clip's histogram. What they lack along the intercept is known as well as the mean then; along
+// the weights they may lack as much as noise doesn't explain. Where each row counts, the labels' mean is that of persons who count alike, which
+// tells nothing of it.
+func (v *newton) throughMean() {
+	if v.in.run.Problem.Loss.Labels() != losses.Real || v.in.constant == 0 || v.in.run.Problem.Facts.EachRow {
+		return
 	}
+	last := v.in.run.D
 	u, b := v.in.split(v.theta)
 	variance, _ := v.stepErrors()
-	variance += v.scatter.m.At(v.in.run.D, v.in.run.D) / v.in.run.N
-	sd := math.Hypot(v.in.labels.Noise, math.Sqrt(variance)*v.in.curve.inverse.At(v.in.run.D, v.in.run.D))
-	return math.Abs(b-v.in.labels.Bias) > tuning.MeanOff*math.Hypot(sd, tuning.MeanRoom*floats.Norm(u, 2))
+	variance += v.scatter.m.At(last, last) / v.in.run.N
+	inverse := v.in.curve.inverse.At(last, last)
+	sd := math.Hypot(math.Hypot(v.in.labels.Noise, math.Sqrt(variance)*inverse), tuning.MeanRoom*floats.Norm(u, 2))
+	gap := v.in.labels.Bias - b
+	unexplained := gap*gap - float64(math.Pow(estimate.TwoSided95*sd, 2))
+	if !(unexplained > 0) {
+		return
+	}
+	v.theta[last] += gap
+	v.clip.cut, v.clip.known = math.Max(v.clip.cut, math.Sqrt(unexplained)/inverse), sd/inverse
 }
