@@ -5,7 +5,6 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
-	"github.com/dpglm/dpglm/losses"
 )
 
 var _ Learner = AutoConfig{}
@@ -20,9 +19,7 @@ type AutoConfig struct{}
 //
 // Under an ApproxDP or GDP budget it is [StandardisedGD], of several classes [Softmax], which is the same
 // with a column of scores for each. Under a PureDP budget it is [ObjectivePerturbation], whose noise is drawn
-// once, as many steps would share ε by their number. So it is with more than 1000
-// features and labels that aren't binary, as it has less noise there with
-// little budget. Of several classes it
+// once, as many steps would share ε by their number. Of several classes it
 // is [OneAgainstRest] where the loss isn't the logistic one, the budget is pure, or features are more
 // than 1000. Thresholds of losses.Ordinal that aren't given are
 // estimated where it is StandardisedGD; elsewhere they must be given.
@@ -56,7 +53,7 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		l = SoftmaxConfig{}
 	case p.Classes > 0:
 		l = OneAgainstRestConfig{}
-	case b.pure, s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary:
+	case b.pure:
 		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)

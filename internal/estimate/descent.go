@@ -99,7 +99,7 @@ func (x *Descent) firstStage() Stage {
 	if !x.Run.Pilot {
 		s.Share -= tuning.LineShare
 	}
-	signals, most := typical(x.Frame.Signal), f.bearable(x.Run.Problem)*x.contrasts()
+	signals, most := typical(x.Frame.Signal), f.bearable(x.Run.Problem, x.Frame.wide)*x.contrasts()
 	bearable := func() bool { return x.noiseOfScores(s, signals) < most }
 	if !bearable() {
 		s.Size = crossing(0, s.Size, func(size float64) bool {

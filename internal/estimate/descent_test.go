@@ -125,7 +125,7 @@ func TestNoiseIsHeldToWhatIsBearable(t *testing.T) {
 				if s.Size > 1/x.Labels.flattest() || s.Intercept > 1 {
 					t.Errorf("%s, n·μ = %g: steps of %g, the intercept's %g of it", loss.Name(), nmu, s.Size, s.Intercept)
 				}
-				most := x.Labels.bearable(x.Run.Problem)
+				most := x.Labels.bearable(x.Run.Problem, false)
 				sd, apart := s.noise(x.slope(x.Labels.Typical*math.Sqrt(1+s.Effective)), x.Run.NMu())
 				b := s
 				b.Size, b.Ridge = s.Intercept*s.Size, 0
@@ -227,5 +227,20 @@ func TestSquaredIsOverRows(t *testing.T) {
 	}
 	if got := squared(f, [][]float64{to}, [][]float64{from}); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%g, want %g", got, want)
+	}
+	f.wide = true // columns that aren't centred, for which the intercept makes up
+	if got := squared(f, [][]float64{to}, [][]float64{from}); math.Abs(got-want+0.25) > 1e-12 {
+		t.Errorf("%g without the intercept, want %g", got, want-0.25)
+	}
+}
+
+// Noise that many columns may bring into scores is a twenty-fifth of what a slope's variance makes of them, whatever the loss.
+func TestManyColumnsBearLittleNoise(t *testing.T) {
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Logistic{}, losses.Poisson{}} {
+		p := Problem{Loss: loss, Facts: Facts{LabelBound: 1, Intercept: true}, Mu: 1}
+		l := startOf(p, 1000, Mean{Value: 0.4, Noise: 1e-3})
+		if got, want := l.bearable(p, true), 0.04*l.Residual/(l.flattest()*l.flattest()); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("%s: %g is bearable, want %g", loss.Name(), got, want)
+		}
 	}
 }

@@ -427,9 +427,13 @@ func (l Labels) most() float64 { return 0.5 * l.Minority }
 func (l Labels) flattest() float64 { return math.Min(l.Curvature, l.Steepest) }
 
 // bearable is the variance that noise may bring into scores of one column: of classes, whose scores have a scale of their own, however rare one is, so much
-// of that scale; else so much of the slopes' variance.
-func (l Labels) bearable(p Problem) float64 {
-	if p.Loss.Labels() == losses.Binary {
+// of that scale; else so much of the slopes' variance. Along many columns that have but a scale each most of it is noise of such as few rows have, and
+// tells less of how much steps can find: it may be as much of what a slope is off by as classes bear of their scale.
+func (l Labels) bearable(p Problem, wide bool) float64 {
+	switch {
+	case wide:
+		return math.Pow(tuning.BearableClasses/l.flattest(), 2) * l.Residual
+	case p.Loss.Labels() == losses.Binary:
 		return math.Pow(tuning.BearableClasses, 2) / l.Steepest
 	}
 	return math.Pow(tuning.BearableNoise, 2) * l.Residual

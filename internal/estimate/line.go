@@ -76,12 +76,15 @@ func (l Labels) normBound(clip float64, way []float64) float64 {
 	return clip * floats.Norm(way, 2)
 }
 
-// squared is the mean square of what scores of two points differ by.
+// squared is the mean square of what scores of two points differ by. Where columns aren't centred an intercept makes up for what these add to all
+// scores, and that counts on neither side.
 func squared(x *Frame, at, from [][]float64) float64 {
 	way := apart(at, from)
 	sum := x.scores(way)
 	for _, of := range way {
-		sum += float64(of[x.run.D] * of[x.run.D])
+		if !x.wide {
+			sum += float64(of[x.run.D] * of[x.run.D])
+		}
 	}
 	return sum
 }
