@@ -129,6 +129,13 @@ func (p Problem) kinked() bool {
 	return p.Loss.Labels() == losses.Real && !math.IsInf(p.Loss.Constants(check.Everywhere, p.Facts.LabelBound).Lipschitz, 1)
 }
 
+// lopsided reports whether slopes for real labels are larger on one side of the labels than on the other: where the loss is least, fewer
+// rows lie on that side by as much, and a clip below their gradients moves it towards them.
+func (p Problem) lopsided() bool {
+	y := p.Facts.LabelBound
+	return p.Loss.Labels() == losses.Real && p.Loss.Deriv(y, -y) != -p.Loss.Deriv(-y, y)
+}
+
 // LargestSlope is a bound on φ', or what it hardly ever exceeds near the minimum, for
 // histograms of gradients to begin at.
 func (p Problem) LargestSlope() float64 {

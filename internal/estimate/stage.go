@@ -234,6 +234,9 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) er
 	middle := h.SD(len(edges) / 2)
 	typical := f.Typical * math.Sqrt(1+s.Effective)
 	at.Clip = s.readClip(h, at.Clip, typical)
+	if x.Run.Problem.lopsided() {
+		at.Clip = math.Max(at.Clip, typical)
+	}
 	if s.NormBound > 0 {
 		at.Clip = math.Min(at.Clip, s.NormBound)
 	}

@@ -7,7 +7,24 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/losses"
 )
+
+// A clip mustn't shorten the rare gradients of quantiles, also of smoothed ones; those of other real labels, and of classes, have no side.
+func TestLopsided(t *testing.T) {
+	smoothed, _ := losses.Envelope(losses.Quantile{Tau: 0.9}, 0.1)
+	for _, l := range []losses.Loss{losses.Quantile{Tau: 0.9}, losses.Quantile{Tau: 0.1}, smoothed} {
+		if p := (Problem{Loss: l, Facts: Facts{LabelBound: 3}}); !p.lopsided() {
+			t.Errorf("%s has slopes of %g and %g", l.Name(), l.Deriv(3, -3), l.Deriv(-3, 3))
+		}
+	}
+	for _, l := range []losses.Loss{losses.Quantile{Tau: 0.5}, losses.Absolute{}, losses.Huber{Kappa: 0.1}, losses.Squared{}, losses.Logistic{}, losses.Poisson{}} {
+		if p := (Problem{Loss: l, Facts: Facts{LabelBound: 3}}); p.lopsided() {
+			t.Errorf("%s is taken to have a side", l.Name())
+		}
+	}
+}
 
 // Along a step of descent the curvature is that of the loss, with several columns and an intercept whose
 // noise is larger, too; less two standard deviations where there is noise. It is more than it is by chance in
