@@ -617,3 +617,23 @@ func TestScoresRestOnWhatIsDetermined(t *testing.T) {
 		t.Error("a combination isn't determined for a thousandth along a drowned direction")
 	}
 }
+
+// Scores that differ by 3, as far as their noise may hide it, are those of classes that are told apart; what noise itself makes of them isn't counted. With
+// curvatures of .1 noise of s in gradients is √200·s in scores.
+func TestSeparatedMayBeHidden(t *testing.T) {
+	for _, c := range []struct {
+		score, noise, constant float64
+		want                   bool
+	}{{2.9, 0, 0.25, false}, {3.1, 0, 0.25, true}, {2.5, 0.02, 0.25, false}, {2.5, 0.05, 0.25, true}, {0, 0.2, 0.25, false}, {1.6, 0.11, 0.25, false}, {0, 0.25, 0.25, true}, {1, 0, 0.61, true}} {
+		h := mat.NewSymDense(2, []float64{0.1, 0, 0, 0.1})
+		v := &newton{in: spaceOf(losses.Logistic{}, 1, 1), theta: []float64{c.score, 0.5}, steps: []newtonStep{{noise: c.noise, weight: 1}}}
+		v.in.labels.Bias, v.in.labels.Curvature = 0.5, c.constant
+		v.in.curve = curvature{hessian: noisy{m: h}, floor: 0.02}
+		if err := v.in.curve.invert(); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.separated(); got != c.want {
+			t.Errorf("a score of %g, noise of %g, a constant model's curvature of %g: %v", c.score, c.noise, c.constant, got)
+		}
+	}
+}

@@ -117,17 +117,20 @@ func (v *newton) unreliable() bool {
 	return v.scoreVariance(math.Sqrt(variance))+missed > limit*limit*curvature
 }
 
-// separated reports whether the features tell the classes of nearly all rows: scores that differ
-// by more than 3, or a curvature of less than a sixth of the constant model's. The minimum is
-// far out then, or there is none, and steps end on the way.
+// separated reports whether the features may tell the classes of nearly all rows: scores that differ
+// by more than 3, less what noise makes of them and with its standard deviation, or a curvature of less than a
+// sixth of the constant model's. The minimum is far out then, or there is none, and steps end on the way.
 func (v *newton) separated() bool {
 	if v.in.constant == 0 {
 		return false
 	}
 	constant := make([]float64, v.in.run.D+1)
 	constant[v.in.run.D] = v.in.labels.Bias
+	variance, _ := v.stepErrors()
 	curvature := v.in.curve.hessian.m.At(v.in.run.D, v.in.run.D)
-	return curvature < v.in.labels.Curvature/tuning.SeparatedCurvature || v.distance(constant) > tuning.SeparatedScores*tuning.SeparatedScores*curvature
+	noise := v.scoreVariance(math.Sqrt(variance))
+	scores := math.Sqrt(math.Max(0, v.distance(constant)-noise)) + math.Sqrt(noise)
+	return curvature < v.in.labels.Curvature/tuning.SeparatedCurvature || scores > tuning.SeparatedScores*math.Sqrt(curvature)
 }
 
 // throughMean has the squared loss's intercept, which is the mean of predictions, be the labels' mean where the two differ by more than noise and

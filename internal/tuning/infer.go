@@ -106,7 +106,7 @@ const (
 	// HiddenVariance: variance of a combination over what drowned directions may add, at least.
 	// Origin not recorded.
 	HiddenVariance = 4
-	// SeparatedScores: deviation of scores from the constant model's from which on features tell
+	// SeparatedScores: deviation of scores from the constant model's, and of their noise, from which on features tell
 	// classes. Origin not recorded.
 	SeparatedScores = 3
 	// SeparatedCurvature: fall of the curvature below the constant model's from which on they do.
