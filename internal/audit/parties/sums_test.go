@@ -86,6 +86,9 @@ func learners(b dpglm.Budget) []asking {
 	return []asking{
 		{"two classes", coin, fits(losses.Logistic{}, 0)},
 		{"real labels", real, fits(losses.Squared{}, 0)},
+		{"absolute loss", real, fits(losses.Absolute{}, 0)},
+		{"a quantile", real, fits(losses.Quantile{Tau: 0.8}, 0)},
+		{"Huber's loss", real, fits(losses.Huber{Kappa: 0.1}, 0)},
 		{"counts", count, fits(losses.Poisson{}, 0)},
 		{"levels", level, fits(losses.Ordinal{Levels: 3}, 0)},
 		{"softmax", level, fits(losses.Logistic{}, 3)},
