@@ -25,6 +25,7 @@ type noisyGD struct {
 	sized   Problem // with the radius that T and η are for
 	mu      float64 // of the whole budget
 	around  bool    // whether the ball is around the constant model
+	sizes   bool    // whether the step size is the practical schedule's
 	start   *start  // nil where that isn't released here
 	step    mechanisms.Gaussian
 	witness mechanisms.Gaussian // of the gradient that the steps don't see
@@ -111,7 +112,9 @@ func (g *noisyGD) train(r *run) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		way, err := g.descend(r, sums, gradient, centre, allow)
+		steps := *g
+		steps.StepSize = g.sizeAround(r)
+		way, err := steps.descend(r, sums, gradient, centre, allow)
 		if err != nil {
 			return nil, err
 		}
@@ -119,6 +122,18 @@ func (g *noisyGD) train(r *run) ([]float64, error) {
 		floats.Add(way.to, centre)
 		return way.to, g.start.recalibrate(r, way.to, part)
 	})
+}
+
+// sizeAround is the step size for the constant model that was released: counts' curvature grows with their mean, which a plan takes for 1, and
+// steps that are too long for it never settle.
+func (g *noisyGD) sizeAround(r *run) float64 {
+	x := g.shape.FeatureBound
+	if r.start == nil || !g.sizes || g.problem.Loss.Labels() != losses.Count {
+		return g.StepSize
+	}
+	mean := math.Max(0, r.start.score+r.start.shifted) // its logarithm
+	k := g.problem.Loss.Constants(mean+float64(x*g.sized.Radius), g.shape.LabelBound)
+	return math.Min(g.StepSize, practicalStep(k)/(k.Smoothness*x*x))
 }
 
 // ask releases the gradient sum at w by the next part.

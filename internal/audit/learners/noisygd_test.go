@@ -199,3 +199,33 @@ func TestNoisyGDForms(t *testing.T) {
 		}
 	}
 }
+
+// Steps suit counts' mean as it was released, whether all have one far above 1 or exposures differ: those for a mean of 1 overshoot, so that coefficients
+// come to less than .1. They are .5 and −.25 up to a standard error of .013 at most, and labels that are held at 0 bring them .05 nearer to 0.
+func TestNoisyGDSettlesOnLargeCounts(t *testing.T) {
+	const n, most = 4000, 200
+	for _, c := range []struct{ mean, exposures float64 }{{1, 0}, {20, 0}, {100, 0}, {1, 5}} {
+		r := rand.New(rand.NewPCG(1, 2))
+		x, y, offsets := mat.NewDense(n, 2, nil), make([]float64, n), make([]float64, n)
+		for i := range n {
+			a, b := 2*r.Float64()-1, 2*r.Float64()-1
+			x.SetRow(i, []float64{a, b})
+			offsets[i] = c.exposures * (2*r.Float64() - 1)
+			mean := math.Exp(math.Log(c.mean) + a/2 - b/4 + offsets[i])
+			y[i] = math.Round(math.Min(math.Max(0, mean+float64(math.Sqrt(mean)*r.NormFloat64())), most))
+		}
+		var more []dpglm.RowDetail
+		if c.exposures > 0 {
+			more = append(more, dpglm.Offsets{Of: offsets, Range: [2]float64{-c.exposures, c.exposures}})
+		}
+		d := given.Dataset(t, x, y, dpglm.Bounds{Feature: math.Sqrt2, Label: most, Intercept: true}, more...)
+		for _, l := range []dpglm.Learner{dpglm.NoisyGDConfig{}, dpglm.JLConfig{}} {
+			m, _ := given.Fit(t, l, d, dpglm.Problem{Loss: losses.Poisson{}}, dpglm.GDP(100), 1)
+			for j, want := range []float64{0.5, -0.25} {
+				if got := m.Weights()[0][j]; math.Abs(got-want) > 0.07 {
+					t.Errorf("%T, a mean of %g, exposures of e^±%g: weight %d is %.3f, want %g", l, c.mean, c.exposures, j+1, got, want)
+				}
+			}
+		}
+	}
+}
