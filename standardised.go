@@ -61,7 +61,8 @@ type StandardisedGDConfig struct{}
 //     clip comes from histograms of the gradients' norms, at three steps, and may
 //     shorten a fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in
 //     the limit, where it is an edge that no gradient exceeds. It is at most that of typical gradients
-//     times nμ/(25d), or 1. For classes and counts the intercept's sum is released unclipped beside the
+//     times nμ/(25d), or 1; and at least that of typical ones of two classes, and of real labels under a loss whose
+//     slopes are larger on one side. For classes and counts the intercept's sum is released unclipped beside the
 //     clipped gradients, its bound S scaled to √(C·S/√d_eff), at which noise in all of them comes to
 //     the least, but under the probit loss, whose slopes have no bound. The intercept of counts whose range
 //     is far above their mean stays at a labels' mean with a larger share. With more than 1000 features

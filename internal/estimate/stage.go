@@ -234,7 +234,7 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) er
 	middle := h.SD(len(edges) / 2)
 	typical := f.Typical * math.Sqrt(1+s.Effective)
 	at.Clip = s.readClip(h, at.Clip, typical)
-	if x.Run.Problem.lopsided() {
+	if x.Run.Problem.heldByFew() {
 		at.Clip = math.Max(at.Clip, typical)
 	}
 	if s.NormBound > 0 {

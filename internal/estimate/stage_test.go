@@ -11,18 +11,22 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// A clip mustn't shorten the rare gradients of quantiles, also of smoothed ones; those of other real labels, and of classes, have no side.
-func TestLopsided(t *testing.T) {
+// Two classes are held by the few rows on the wrong side, and quantiles but the middle one by those on one side; several classes, counts and losses with
+// the same slopes on both sides aren't.
+func TestHeldByFew(t *testing.T) {
 	smoothed, _ := losses.Envelope(losses.Quantile{Tau: 0.9}, 0.1)
-	for _, l := range []losses.Loss{losses.Quantile{Tau: 0.9}, losses.Quantile{Tau: 0.1}, smoothed} {
-		if p := (Problem{Loss: l, Facts: Facts{LabelBound: 3}}); !p.lopsided() {
-			t.Errorf("%s has slopes of %g and %g", l.Name(), l.Deriv(3, -3), l.Deriv(-3, 3))
+	for _, l := range []losses.Loss{losses.Quantile{Tau: 0.9}, losses.Quantile{Tau: 0.1}, smoothed, losses.Logistic{}, losses.Probit{}} {
+		if p := (Problem{Loss: l, Facts: Facts{LabelBound: 3}}); !p.heldByFew() {
+			t.Errorf("%s isn't held by few rows, with slopes of %g and %g", l.Name(), l.Deriv(3, -3), l.Deriv(-3, 3))
 		}
 	}
-	for _, l := range []losses.Loss{losses.Quantile{Tau: 0.5}, losses.Absolute{}, losses.Huber{Kappa: 0.1}, losses.Squared{}, losses.Logistic{}, losses.Poisson{}} {
-		if p := (Problem{Loss: l, Facts: Facts{LabelBound: 3}}); p.lopsided() {
-			t.Errorf("%s is taken to have a side", l.Name())
+	for _, l := range []losses.Loss{losses.Quantile{Tau: 0.5}, losses.Absolute{}, losses.Huber{Kappa: 0.1}, losses.Squared{}, losses.Poisson{}} {
+		if p := (Problem{Loss: l, Facts: Facts{LabelBound: 3}}); p.heldByFew() {
+			t.Errorf("%s is taken to be held by few rows", l.Name())
 		}
+	}
+	if p := (Problem{Loss: losses.Logistic{}, Classes: 3}); p.heldByFew() {
+		t.Error("several classes are taken to be held by few rows")
 	}
 }
 
