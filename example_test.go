@@ -148,13 +148,13 @@ func ExampleInfer() {
 	fmt.Println(test)
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP, unit: one row (replace-one)
-	//                 coef   std err       z  P>|z|    [2.5%   97.5%]              odds ratio
-	// age          -0.1756  0.008587  -20.45  0.000  -0.1946  -0.1566  0.8389 [0.8232, 0.855]
-	// income        0.1797  0.008134   22.09  0.000   0.1616   0.1977    1.197 [1.175, 1.219]
-	// (Intercept)  -0.2209     0.181   -1.22  0.231  -0.5886   0.1467
+	//                 coef   std err       z  P>|z|    [2.5%   97.5%]               odds ratio
+	// age          -0.1755  0.007322  -23.96  0.000  -0.1916  -0.1594  0.8391 [0.8257, 0.8527]
+	// income        0.1797  0.006807   26.39  0.000   0.1646   0.1947     1.197 [1.179, 1.215]
+	// (Intercept)   -0.229    0.1671   -1.37  0.182  -0.5713   0.1134
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 487.9, p = 1.72e-09
+	// Wald test: χ²(2) = 696.6, p = 1.222e-10
 }
 
 // The radius need not be known: a grid search selects one, privately.

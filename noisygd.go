@@ -102,7 +102,8 @@ type NoisyGDConfig struct {
 //	T = ⌈H̃·B·n·μ/(Δ√d)⌉, at least 10 and at most n and 1000
 //	η = min(B/(√T·σ√d), 4/H̃), or 1.5/H̃ where φ' is unbounded
 //
-// η is no longer for counts than 4/H̃ for their mean as it was released, where that is more than 1: their curvature grows with it.
+// η is no longer for counts than 4/H̃ for their mean as it was released, where that is more than 1: their curvature grows with it. A plan tells η for a
+// mean of 1, and one that is given stays.
 // Where the radius is not given, the ball of the default radius is around the constant model: the
 // steps begin there, and a result that the gradient released there doesn't tell to be better,
 // with 95 % confidence, is shortened to it. As clipped steps of the squared loss lead to a middle of the labels and not to their mean, the intercept is then

@@ -66,8 +66,8 @@ type StandardisedGDConfig struct{}
 //     clipped gradients, its bound S scaled to √(C·S/√d_eff), at which noise in all of them comes to
 //     the least, but under the probit loss, whose slopes have no bound. The intercept of counts whose range
 //     is far above their mean stays at a labels' mean with a larger share. With more than 1000 features
-//     there are 50 steps, noise in scores may have .2 of a slope's deviation over the curvature, momentum is up to .9 as that allows, and a
-//     ridge holds weights as if scores varied by 2, which is nothing where rows are many.
+//     there are 50 steps, noise in scores of others than classes may have .2 of a slope's deviation over the curvature, momentum is up to .9
+//     as that allows, and a ridge holds weights as if scores varied by 2, which is nothing where rows are many.
 //  4. Where n·μ ≥ 2000·d^1.5 all this is the pilot of an inference, whose steps follow (see [Infer]), for
 //     losses that have one. Elsewhere eight more steps along one line follow, from the
 //     constant model through the result: of one number 5 % of μ² tell much. The length of scores
@@ -243,6 +243,9 @@ func uncalibrated(s Shape, p Problem, b Budget) (*standardised, error) {
 func (o *standardised) calibrate(b Budget, coordinates int) error {
 	d := o.shape.features()
 	o.releases, o.dim = mostReleases, max(leastDim, coordinates)
+	if d > estimate.MostFeatures && o.unknown > 0 { // a model of many steps before that with thresholds
+		o.releases *= 2
+	}
 	if d <= estimate.MostFeatures {
 		o.dim = max(o.dim, (d+1)*(d+2)/2)
 	}

@@ -129,11 +129,15 @@ func (p Problem) kinked() bool {
 	return p.Loss.Labels() == losses.Real && !math.IsInf(p.Loss.Constants(check.Everywhere, p.Facts.LabelBound).Lipschitz, 1)
 }
 
+// lopsided is the part of two slopes that they differ by where that isn't rounding.
+const lopsided = 1e-6
+
 // heldByFew reports whether, where the loss is least, the longest gradients are those of few rows, which hold scores back, so that a clip below them lets
 // scores go: of two classes those of rows on the wrong side, of real labels those on the side on which slopes are larger.
 func (p Problem) heldByFew() bool {
 	y := p.Facts.LabelBound
-	return p.Loss.Labels() == losses.Binary && p.Classes == 0 || p.Loss.Labels() == losses.Real && p.Loss.Deriv(y, -y) != -p.Loss.Deriv(-y, y)
+	up, down := p.Loss.Deriv(y, -y), -p.Loss.Deriv(-y, y)
+	return p.Loss.Labels() == losses.Binary && p.Classes == 0 || p.Loss.Labels() == losses.Real && math.Abs(up-down) > lopsided*(up+down)
 }
 
 // LargestSlope is a bound on φ', or what it hardly ever exceeds near the minimum, for

@@ -15,18 +15,19 @@ import (
 
 // Labels is what the labels' released mean tells of the loss, and the intercept that it starts.
 type Labels struct {
-	Curvature float64 // φ'' under the constant model
-	Steepest  float64 // the largest φ'' anywhere
-	Minority  float64 // the rarer class's fraction, at most 1
-	Apart     float64 // S: the bound on φ' by which the intercept is released apart; 0 for no
-	Typical   float64 // the clip over √(1 + d_eff), where nothing can be measured
-	Residual  float64 // variance of φ', roughly
-	Mean      float64
-	Noise     float64   // standard deviation of the mean
-	Missed    float64   // see Mean
-	Bias      float64   // the intercept at the start
-	Biases    []float64 // those of each column of scores
-	Shifted   float64   // mean offset of the scores
+	Curvature    float64 // φ'' under the constant model
+	Steepest     float64 // the largest φ'' anywhere
+	Minority     float64 // the rarer class's fraction, at most 1
+	Apart        float64 // S: the bound on φ' by which the intercept is released apart; 0 for no
+	Typical      float64 // the clip over √(1 + d_eff), where nothing can be measured
+	Residual     float64 // variance of φ', roughly
+	Mean         float64
+	Noise        float64   // standard deviation of the mean
+	Missed       float64   // see Mean
+	Bias         float64   // the intercept at the start
+	Biases       []float64 // those of each column of scores
+	Shifted      float64   // mean offset of the scores
+	ShiftedNoise float64   // its deviation
 
 	sums   []float64 // the labels' noisy sums, times the shares of the releases that they are the means of
 	shares float64   // these shares
@@ -140,6 +141,7 @@ func (x *Run) Total(share float64) error {
 	}
 	x.N, x.NNoise, x.shifted = x.Problem.Totals(sums, noise)
 	x.totals = Mean{Value: x.N, Noise: x.NNoise}
+	x.shiftedNoise = x.Problem.Facts.largestOffset() * noise / x.N
 	if !x.Problem.Facts.EachRow {
 		return nil
 	}
@@ -217,7 +219,7 @@ func (x *Run) tell(l *Labels, share float64) error {
 		x.each = math.Max(x.each*x.N/before, 1/float64(x.Problem.Facts.PersonRows))
 	}
 	*l = x.Problem.Labels(x.N, x.shifted, mean)
-	l.sums, l.shares = sums, shares
+	l.sums, l.shares, l.ShiftedNoise = sums, shares, x.shiftedNoise
 	// A pilot's clip holds counts' intercept with the rest: steps that follow mend what it cuts
 	// off, and noise would cost more.
 	if !x.Problem.Facts.Intercept {
@@ -427,14 +429,14 @@ func (l Labels) most() float64 { return 0.5 * l.Minority }
 func (l Labels) flattest() float64 { return math.Min(l.Curvature, l.Steepest) }
 
 // bearable is the variance that noise may bring into scores of one column: of classes, whose scores have a scale of their own, however rare one is, so much
-// of that scale; else so much of the slopes' variance. Along many columns that have but a scale each most of it is noise of such as few rows have, and
-// tells less of how much steps can find: it may be as much of what a slope is off by as classes bear of their scale.
+// of that scale; else so much of the slopes' variance. Along many columns, which have but a scale each, most of it is noise of such as few rows have, so that
+// real labels, counts and amounts bear no more there of what a slope is off by than classes do of their scale.
 func (l Labels) bearable(p Problem, wide bool) float64 {
 	switch {
-	case wide:
-		return math.Pow(tuning.BearableClasses/l.flattest(), 2) * l.Residual
 	case p.Loss.Labels() == losses.Binary:
 		return math.Pow(tuning.BearableClasses, 2) / l.Steepest
+	case wide:
+		return math.Pow(tuning.BearableClasses/l.flattest(), 2) * l.Residual
 	}
 	return math.Pow(tuning.BearableNoise, 2) * l.Residual
 }

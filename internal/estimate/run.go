@@ -22,8 +22,9 @@ type Run struct {
 	totals  Mean    // N as Total has it
 	D       int     // features
 	// Pilot tells that this is but the beginning of an inference.
-	Pilot   bool
-	shifted float64 // mean offset of the scores
+	Pilot        bool
+	shifted      float64 // mean offset of the scores
+	shiftedNoise float64 // its deviation
 	// each is what a row counts in sums that are held person by person, where each row is to count: one over the mean
 	// number of a person's rows, as far as that is known, so that all rows come to the number of persons. Else it is 0.
 	each float64

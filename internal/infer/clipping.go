@@ -17,11 +17,11 @@ import (
 // are long count less, and the directions that they are long in are known less well. Of two classes and levels the
 // likely label is the one with the largest slope, and nothing is left to clip. Of others it is two deviations off.
 type clipping struct {
-	in    *space
-	cut   float64 // by how much gradients exceed the clip, per row, in each coordinate
-	known float64 // what may be missing along the intercept, where the labels' mean tells; else 0
-	lost  float64 // part of the curvature that rows which count less take from a direction at most
-	unit  float64 // of scores: a standard deviation of real labels about their predictions, 1 for others
+	in   *space
+	cut  float64 // by how much gradients exceed the clip, per row, in each coordinate
+	gap  float64 // what labels' mean tells to be missing along the intercept
+	lost float64 // part of the curvature that rows which count less take from a direction at most
+	unit float64 // of scores: a standard deviation of real labels about their predictions, 1 for others
 	// unresolved tells that the histogram told nothing of the clip.
 	unresolved bool
 }
@@ -246,16 +246,14 @@ func (v *clipping) part() float64 {
 }
 
 // missing is the square of what the clip may have cut off of a mean gradient: a part of it along any direction, all
-// of it along the intercept, unless labels' mean tells.
+// of it along the intercept, or as much as labels' mean tells.
 func (v *clipping) missing() *mat.SymDense {
 	dim := len(v.in.pilot)
 	m := mat.NewSymDense(dim, nil)
 	for j := range dim {
 		missing := v.part() * v.cut
 		if j == v.in.run.D {
-			if missing = math.Max(missing, v.cut); v.known > 0 {
-				missing = v.known
-			}
+			missing = max(missing, v.cut, v.gap)
 		}
 		m.SetSym(j, j, missing*missing)
 	}

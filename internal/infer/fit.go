@@ -117,7 +117,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	} else if err != nil {
 		return nil, nil, err
 	}
-	v.throughMean()
+	v.allowForMean()
 	l = v.law()
 	w = l.of(v.theta)
 	if !slices.Equal(w, estimate.Clamp(w)) || !l.finite() || !l.tells(t.Levels()) {

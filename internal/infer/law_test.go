@@ -471,40 +471,44 @@ func TestLawKnowsItsNoise(t *testing.T) {
 	}
 }
 
-// The squared loss's intercept is the labels' mean where noise and the spread of scores don't explain that they differ: by 1.96 deviations; what is
-// cut off along the weights may then be what these don't explain, and along the intercept one of them.
-func TestInterceptGoesThroughMean(t *testing.T) {
+// A mean of predictions that isn't the labels' says of the squared loss that some may have been cut off, unless noise or the spread of scores explains it: from
+// 1.96 deviations on intervals allow for that, along the intercept for all of the gap and along weights for what these don't explain; from 3.5 on nothing is said.
+func TestBesideMean(t *testing.T) {
 	v := ofCounts(losses.Squared{})
 	v.scatter, v.steps = v.in.curve.hessian, []newtonStep{{weight: 1, noise: 0.2}}
-	v.in.labels.Noise = 0.2 // and that of the intercept is ½·√(0.2² + 2/100), 0.122: 0.2345 together, and 1.0271 with 1 for scores
+	v.in.labels.Noise = 0.2 // and that of the intercept is ½·√(0.2² + 2/100), 0.122
 	for _, c := range []struct {
-		score, gap float64
-		moves      bool
-		sd         float64
-	}{{0, 0.45, false, 0}, {0, 0.47, true, 0.2345}, {0, -0.6, true, 0.2345}, {10, 2, false, 0}, {10, 2.03, true, 1.0271}} {
-		v.in.labels.Bias, v.theta, v.clip = 5, []float64{c.score, 5 + c.gap}, clipping{in: v.in, cut: 0.3}
-		want, cut, known := 5+c.gap, 0.3, 0.0
-		if c.moves {
-			want, known = 5, 2*c.sd // the curvature is 2
-			cut = math.Max(cut, 2*math.Sqrt(c.gap*c.gap-math.Pow(1.96*c.sd, 2)))
+		score, shifted, gap float64
+		sd                  float64 // of all these together
+		lost                bool
+	}{
+		{0, 0, 0.45, 0.2345, false}, {0, 0, 0.47, 0.2345, false}, {0, 0, -0.81, 0.2345, false}, {0, 0, 0.83, 0.2345, true},
+		{2, 0, 2, 1.0271, false}, {2, 0, 2.03, 1.0271, false}, {2, 0, 3.65, 1.0271, true}, {0, 1, 2, 1.0271, false}, {0, 1, 2.03, 1.0271, false},
+	} {
+		v.in.labels.Bias, v.in.labels.ShiftedNoise, v.theta, v.clip = 5, c.shifted, []float64{c.score, 5 + c.gap}, clipping{in: v.in, cut: 0.3}
+		if v.unreliable() != c.lost {
+			t.Errorf("a mean that is %g off, scores of %g: lost %v", c.gap, c.score, !c.lost)
 		}
-		v.throughMean()
-		if math.Abs(v.theta[1]-want) > 1e-12 || math.Abs(v.clip.cut-cut) > 1e-2 || math.Abs(v.clip.known-known) > 1e-3 {
-			t.Errorf("a mean that is %g off, scores of %g: an intercept of %g, and %g and %g may be missing; want %g, %g and %g",
-				c.gap, c.score, v.theta[1], v.clip.cut, v.clip.known, want, cut, known)
+		cut, gap := 0.3, 0.0
+		if unexplained := c.gap*c.gap - math.Pow(1.96*c.sd, 2); unexplained > 0 { // the curvature is 2
+			cut, gap = math.Max(cut, 2*math.Sqrt(unexplained)), 2*math.Abs(c.gap)
+		}
+		v.allowForMean()
+		if math.Abs(v.clip.cut-cut) > 1e-2 || math.Abs(v.clip.gap-gap) > 1e-12 {
+			t.Errorf("a mean that is %g off, scores of %g: %g and %g may be missing, want %g and %g", c.gap, c.score, v.clip.cut, v.clip.gap, cut, gap)
 		}
 	}
-	v.clip.known, v.in.pilot = 0.1, make([]float64, 2)
-	if m := v.clip.missing().At(1, 1); math.Abs(m-0.01) > 1e-12 {
-		t.Errorf("%g is missing along an intercept that labels' mean tells, want 0.01", m)
+	v.clip.gap, v.in.pilot = 3, make([]float64, 2)
+	if m := v.clip.missing().At(1, 1); math.Abs(m-9) > 1e-12 {
+		t.Errorf("%g is missing along an intercept that is 3 off, want 9", m)
 	}
 	v.in.constant, v.in.run.D, v.theta = 0, 2, []float64{0, 9}
-	if v.throughMean(); v.theta[1] != 9 {
-		t.Error("without an intercept a weight goes through the mean")
+	if v.unreliable() {
+		t.Error("without an intercept a mean is not known")
 	}
 	v = ofCounts(losses.Poisson{})
 	v.theta = []float64{0, 9}
-	if v.throughMean(); v.theta[1] != 9 {
+	if gap, _ := v.meanGap(); gap != 0 {
 		t.Error("an intercept of counts is taken for their mean")
 	}
 }

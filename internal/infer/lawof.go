@@ -106,7 +106,8 @@ func (v *newton) unreliable() bool {
 	case v.clip.unresolved:
 		return true
 	case v.in.run.Problem.Loss.Labels() == losses.Real:
-		return false
+		gap, sd := v.meanGap()
+		return gap > tuning.MeanOff*sd
 	case losses.LinkOf(v.in.run.Problem.Loss) == losses.Log:
 		limit = tuning.ScoresOffLog
 	case v.in.run.Problem.Loss.Labels() == losses.Binary && v.separated():
@@ -133,26 +134,32 @@ func (v *newton) separated() bool {
 	return curvature < v.in.labels.Curvature/tuning.SeparatedCurvature || scores > tuning.SeparatedScores*math.Sqrt(curvature)
 }
 
-// throughMean has the squared loss's intercept, which is the mean of predictions, be the labels' mean where the two differ by more than noise and
-// the spread of scores explain at a level of 95 %: the rows' centre, where the intercept is the mean, is released too, and a tenth of that spread is
-// allowed for. Rows were cut off that noise hid from the clip's histogram. What they lack along the intercept is known as well as the mean then; along
-// the weights they may lack as much as noise doesn't explain. Where each row counts, the labels' mean is that of persons who count alike, which
-// tells nothing of it.
-func (v *newton) throughMean() {
+// meanGap is by how much predictions of the squared loss have another mean than labels, with the deviation that noise and the spread of scores explain:
+// the rows' centre, where the intercept is the mean, is released too, of rows that were shortened, and half of that spread is allowed for. Where each row
+// counts, the labels' mean is that of persons who count alike, which tells nothing of it.
+func (v *newton) meanGap() (gap, sd float64) {
 	if v.in.run.Problem.Loss.Labels() != losses.Real || v.in.constant == 0 || v.in.run.Problem.Facts.EachRow {
-		return
+		return 0, 0
 	}
 	last := v.in.run.D
 	u, b := v.in.split(v.theta)
 	variance, _ := v.stepErrors()
 	variance += v.scatter.m.At(last, last) / v.in.run.N
-	inverse := v.in.curve.inverse.At(last, last)
-	sd := math.Hypot(math.Hypot(v.in.labels.Noise, math.Sqrt(variance)*inverse), tuning.MeanRoom*floats.Norm(u, 2))
-	gap := v.in.labels.Bias - b
+	own := math.Sqrt(variance) * v.in.curve.inverse.At(last, last)
+	for _, noise := range []float64{own, v.in.labels.Noise, v.in.labels.ShiftedNoise, tuning.MeanRoom * floats.Norm(u, 2)} {
+		sd = math.Hypot(sd, noise)
+	}
+	return math.Abs(b - v.in.labels.Bias), sd
+}
+
+// allowForMean has intervals allow for rows that may have been cut off, which noise hid from the clip's histogram, where predictions and labels differ in the
+// mean by more than noise explains at a level of 95 %: along the intercept for all of it, and along the weights for as much as noise doesn't explain.
+func (v *newton) allowForMean() {
+	gap, sd := v.meanGap()
 	unexplained := gap*gap - float64(math.Pow(estimate.TwoSided95*sd, 2))
 	if !(unexplained > 0) {
 		return
 	}
-	v.theta[last] += gap
-	v.clip.cut, v.clip.known = math.Max(v.clip.cut, math.Sqrt(unexplained)/inverse), sd/inverse
+	inverse := v.in.curve.inverse.At(v.in.run.D, v.in.run.D)
+	v.clip.cut, v.clip.gap = math.Max(v.clip.cut, math.Sqrt(unexplained)/inverse), gap/inverse
 }

@@ -118,8 +118,11 @@ const (
 	// FlatSurely: standard deviations of the bound on drowned directions' curvature. Origin not
 	// recorded.
 	FlatSurely = 4
-	// MeanRoom: part of scores' spread that is allowed for there. Origin not recorded.
-	MeanRoom = 0.1
+	// MeanOff: standard deviations of a mean of predictions beside the labels' that tell of rows
+	// cut off. Origin not recorded.
+	MeanOff = 3.5
+	// MeanRoom: part of scores' spread that is allowed for there. Tuned on made-up rows, 30 November 2026.
+	MeanRoom = 0.5
 	// Unresolved: wide clip over the lowest edge, below which the histogram told nothing. Tuned on
 	// trials on made-up populations, the survey and other sets of data.
 	Unresolved = 4

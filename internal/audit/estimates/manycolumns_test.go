@@ -37,7 +37,7 @@ func words(r *rand.Rand, n, d int) (x *mat.Dense, scores []float64) {
 
 // Of more than 1000 columns real labels and counts are told better than by the constant, the former the better the more budget there is, also where their range
 // is ten times as wide as they need, which with little budget hides their mean. By objective perturbation, the wide range's
-// loss is some 20 times the constant's. The least gains are what three fits came to less about .04, or half of it.
+// loss is some 20 times the constant's. The least gains are what three fits came to less about .04, and half of it or less of counts.
 func TestManyColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
