@@ -95,3 +95,28 @@ func TestManyColumns(t *testing.T) {
 		}
 	}
 }
+
+// Thresholds of levels are estimated by a model of their own first, which of so many columns has as many steps again: the planned releases are enough for both.
+func TestManyColumnsAndThresholds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	x, y := words(r, 1200, 1050)
+	for i, z := range y {
+		z += r.NormFloat64()
+		y[i] = 0
+		for _, threshold := range []float64{-0.7, 0.7} {
+			if z > threshold {
+				y[i]++
+			}
+		}
+	}
+	d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1.2, LabelRange: [2]float64{0, 2}, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dpglm.Auto(t.Context(), d, dpglm.Problem{Loss: losses.Ordinal{Levels: 3}}, dpglm.ApproxDP(2, 1e-6), given.Seeded(1)); err != nil {
+		t.Error(err)
+	}
+}
