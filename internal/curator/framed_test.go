@@ -38,6 +38,9 @@ func framedQuestions() map[string]question {
 		"gradient apart": in(4, func(f *Framed) (release.Answer, error) {
 			return f.Gradient(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Apart: 0.4})
 		}),
+		"means apart": in(4, func(f *Framed) (release.Answer, error) {
+			return f.Gradient(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Apart: 0.4, Means: 0.3})
+		}),
 		"likely gradient": in(4, func(f *Framed) (release.Answer, error) {
 			return f.Gradient(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Likely: 0.3})
 		}),

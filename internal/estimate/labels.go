@@ -19,6 +19,7 @@ type Labels struct {
 	Steepest     float64 // the largest φ'' anywhere
 	Minority     float64 // the rarer class's fraction, at most 1
 	Apart        float64 // S: the bound on φ' by which the intercept is released apart; 0 for no
+	Means        float64 // M: the bound on the means that the model says of counts, which are released then; 0 for φ' itself
 	Typical      float64 // the clip over √(1 + d_eff), where nothing can be measured
 	Residual     float64 // variance of φ', roughly
 	Mean         float64
@@ -29,8 +30,13 @@ type Labels struct {
 	Shifted      float64   // mean offset of the scores
 	ShiftedNoise float64   // its deviation
 
-	sums   []float64 // the labels' noisy sums, times the shares of the releases that they are the means of
-	shares float64   // these shares
+	told drawn
+}
+
+// drawn are the labels' noisy sums, times the shares of the releases that they are the means of.
+type drawn struct {
+	sums   []float64
+	shares float64
 }
 
 // Start releases the labels' mean: with all there is, where nothing else can be had.
@@ -48,11 +54,11 @@ func (x *Run) Start() (Labels, error) {
 		return l, err
 	}
 	for range 2 { // where a first one tells of fewer rows than there may be, what they take
-		share := x.meanShare() - l.shares
+		share := x.meanShare() - l.told.shares
 		if x.Hopeless() {
 			share = x.Pool.Left
 		}
-		if share <= l.shares/2 { // less isn't worth a pass
+		if share <= l.told.shares/2 { // less isn't worth a pass
 			break
 		}
 		if err := x.tell(&l, share); err != nil || x.Pool.Spent() {
@@ -60,7 +66,7 @@ func (x *Run) Start() (Labels, error) {
 		}
 	}
 	for !x.Pilot && l.Minority < 1 && l.Noise > l.Minority/tuning.RareKnown && !x.Pool.Spent() {
-		share := math.Min(l.shares, tuning.MostShare-l.shares)
+		share := math.Min(l.told.shares, tuning.MostShare-l.told.shares)
 		if share <= 0 { // and all there is where that is too little by far
 			if l.Noise < l.Minority/2 {
 				break
@@ -77,7 +83,7 @@ func (x *Run) Start() (Labels, error) {
 	if err := x.scaleResiduals(&l); err != nil {
 		return l, err
 	}
-	if x.interceptHidden(l) { // all that will be known of the intercept
+	if l.Means > 0 && tuning.MeanKnown*math.Hypot(l.Noise, l.Missed) > l.Mean || x.interceptHidden(l) { // all that will be known of the intercept
 		if err := x.tell(&l, tuning.AgainShare); err != nil {
 			return l, err
 		}
@@ -106,7 +112,11 @@ func (x *Run) meanShare() float64 {
 
 // interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
 func (x *Run) interceptHidden(l Labels) bool {
-	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && tuning.MeanKnown*l.Apart > x.NMu()*l.Curvature
+	bound, steepness := l.Apart, l.Curvature
+	if l.Means > 0 {
+		bound, steepness = l.Means, l.Mean
+	}
+	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && tuning.MeanKnown*bound > x.NMu()*steepness
 }
 
 const (
@@ -203,13 +213,13 @@ func (x *Run) Mean(share float64) (Labels, error) {
 // tell draws the labels' mean with a share, and takes what was drawn before into account.
 func (x *Run) tell(l *Labels, share float64) error {
 	answer, err := x.Sums.Labels(x.Task.Ctx)
-	drawn, err := x.Pool.Draw(share, answer, err)
+	told, err := x.Pool.Draw(share, answer, err)
 	if err != nil {
 		return err
 	}
-	sums, shares := make([]float64, len(drawn)), l.shares+share
-	copy(sums, l.sums)
-	floats.AddScaled(sums, share, drawn)
+	sums, shares := make([]float64, len(told)), l.told.shares+share
+	copy(sums, l.told.sums)
+	floats.AddScaled(sums, share, told)
 	of := slices.Clone(sums)
 	floats.Scale(1/shares, of)
 	var mean Mean
@@ -219,7 +229,7 @@ func (x *Run) tell(l *Labels, share float64) error {
 		x.each = math.Max(x.each*x.N/before, 1/float64(x.Problem.Facts.PersonRows))
 	}
 	*l = x.Problem.Labels(x.N, x.shifted, mean)
-	l.sums, l.shares, l.ShiftedNoise = sums, shares, x.shiftedNoise
+	l.told, l.ShiftedNoise = drawn{sums, shares}, x.shiftedNoise
 	// A pilot's clip holds counts' intercept with the rest: steps that follow mend what it cuts
 	// off, and noise would cost more.
 	if !x.Problem.Facts.Intercept {
@@ -227,8 +237,31 @@ func (x *Run) tell(l *Labels, share float64) error {
 	} else if x.Pilot && x.Problem.Loss.Labels() == losses.Count {
 		l.Apart = 0
 	}
+	if l.Apart > 0 && x.Problem.predicts() {
+		exposed := math.Exp(x.Problem.Facts.OffsetRange[1] - x.shifted) // the largest exposure over the mean one
+		if most := l.Mean * exposed * math.Max(tuning.MeansLeast, x.NMu()/tuning.MeansOver); tuning.MeansLess*most < l.Apart {
+			l.Means = most
+		}
+	}
 	l.Biases = []float64{l.Bias}
 	return nil
+}
+
+// predicts reports whether φ' of counts tells the means that a model says of them. Those are as large as the labels on average, and what their sum
+// differs from the labels' known one by is the intercept's slope; φ' may be as large as a label.
+func (p Problem) predicts() bool {
+	switch p.Loss.(type) {
+	case losses.Poisson, losses.CappedPoisson, losses.NegativeBinomial:
+		return !p.Facts.EachRow
+	}
+	return false
+}
+
+// slope is how gradients are held to a clip, with the intercept's slope apart in a frame of so many dimensions.
+func (l Labels) slope(clip, effective float64) curator.Slope {
+	s := curator.Slope{Clip: clip, Apart: l.Apart, Means: l.Means}
+	s.Constant = math.Sqrt(clip * s.Beside() / math.Sqrt(effective))
+	return s
 }
 
 // uniform is 1 over the variance of a law that is uniform on a range of 1.

@@ -173,6 +173,9 @@ func (x *Descent) gradient(s Stage, at *Iterate, u [][]float64, t int) (g [][]fl
 		copy(g[c], flat[c*each:(c+1)*each])
 		floats.Scale(by/x.Run.N, g[c])
 		g[c][len(g[c])-1] *= apart
+		if slope.Means > 0 {
+			g[c][len(g[c])-1] -= x.Labels.Mean
+		}
 	}
 	balance(g)
 	return g, apart, nil
@@ -182,7 +185,7 @@ func (x *Descent) gradient(s Stage, at *Iterate, u [][]float64, t int) (g [][]fl
 func (s Stage) noise(slope curator.Slope, nmu float64) (sd, apart float64) {
 	bound, apart := slope.Clip, 1.0
 	if slope.Apart > 0 {
-		bound, apart = math.Hypot(slope.Clip, slope.Constant), slope.Apart/slope.Constant
+		bound, apart = math.Hypot(slope.Clip, slope.Constant), slope.Beside()/slope.Constant
 	}
 	return 2 * bound / (nmu * math.Sqrt(s.Share/float64(s.Steps))), apart
 }
@@ -210,7 +213,7 @@ func (x *Descent) slope(clip float64) curator.Slope {
 	case !x.Run.Problem.Facts.Intercept, x.interceptStays():
 		return curator.Slope{Clip: clip}
 	case x.Labels.Apart > 0:
-		return curator.Slope{Clip: clip, Constant: math.Sqrt(clip * x.Labels.Apart / math.Sqrt(x.Frame.Effective)), Apart: x.Labels.Apart}
+		return x.Labels.slope(clip, x.Frame.Effective)
 	}
 	return curator.Slope{Clip: clip, Constant: 1}
 }

@@ -6,7 +6,7 @@ const (
 	// LeastNMu: n·μ below which there is only the constant model. Origin not recorded.
 	LeastNMu = 45.0
 	// MeanKnown: 1 over the noise in the labels' mean, in their range, at which it has enough of
-	// μ², and 1 over that at which the slope of counts' intercept is hidden. Origin not recorded.
+	// μ², and of counts over their mean; and 1 over that at which the slope of counts' intercept is hidden. Origin not recorded.
 	MeanKnown = 25
 	// LeastShare: share of μ² at least of the labels' mean, and of what weighs a prior. Origin not recorded.
 	LeastShare = 0.005
@@ -19,6 +19,12 @@ const (
 	// RareKnown: the rarer class's fraction, or counts' mean, over the noise of the labels' mean, at least.
 	// Tuned on sets of data, 25 November 2026.
 	RareKnown = 4
+	// MeansLeast: least bound on the means that a model says of counts, over the labels' mean. Tuned on made-up counts, 30 November 2026.
+	MeansLeast = 4
+	// MeansOver: n·μ over that bound where it is larger. Tuned on made-up counts, 30 November 2026.
+	MeansOver = 400.0
+	// MeansLess: the bound on φ' over that bound, at least, for means to be released in the place of φ'. Tuned on made-up counts, 30 November 2026.
+	MeansLess = 3
 	// RealResidual: range of real labels over their deviation, roughly. Origin not recorded.
 	RealResidual = 20
 	// StepCurvature: curvature that a step is safe for, over the constant model's. Origin not

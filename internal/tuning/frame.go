@@ -10,8 +10,8 @@ const (
 	CentreShare = 0.04
 	// MomentsShare: share of μ² of second moments. Origin not recorded.
 	MomentsShare = 0.10
-	// AgainShare: share of μ² of the second round of moments, and of the mean of labels whose
-	// intercept is hidden. Origin not recorded.
+	// AgainShare: share of μ² of the second round of moments, and of the mean of counts where it is all that is known of the
+	// intercept. Origin not recorded.
 	AgainShare = 0.07
 	// NormEdges: half-octaves of a histogram of norms. Origin not recorded.
 	NormEdges = 20

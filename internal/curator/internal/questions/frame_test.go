@@ -121,7 +121,8 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 }
 
 var (
-	testSlopes = map[string]Slope{"with the constant": {Clip: 0.5, Constant: 1}, "no constant": {Clip: 0.4}, "apart": {Clip: 0.5, Constant: 0.3, Apart: 0.45}}
+	testSlopes = map[string]Slope{"with the constant": {Clip: 0.5, Constant: 1}, "no constant": {Clip: 0.4}, "apart": {Clip: 0.5, Constant: 0.3, Apart: 0.45},
+		"means": {Clip: 0.5, Constant: 0.3, Apart: 0.45, Means: 0.6}}
 	testEdges  = []float64{1.1, 0.6, 0.3}
 	slopeEdges = []float64{0.5, 0.2, -0.1, -0.6}
 )
@@ -198,6 +199,9 @@ func byDefinition(f Frame, loss losses.Loss, encoded [][]float64, y, u []float64
 			}
 			if p.Apart > 0 {
 				with[len(x)] = held * p.Constant / p.Apart
+			}
+			if p.Means > 0 {
+				with[len(x)] = math.Max(0, math.Min(slope+y[i], p.Means)) * p.Constant / p.Means
 			}
 			if p.Constant == 0 {
 				with = with[:len(x)]

@@ -12,6 +12,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -154,6 +155,9 @@ type Slope struct {
 	// Apart, where it isn't 0, is S: the constant's sum is that of φ' held to ±S, times
 	// k/S, and is not clipped with the others.
 	Apart float64
+	// Means, where it isn't 0, is M: what is apart are the means of counts that the model says, held to [0, M], times k/M, in the place of φ'.
+	// Labels may be many times as large as these, and their mean be known.
+	Means float64
 	// Likely, where it isn't 0, has rows' gradients shortened by what labels are likely before they are
 	// clipped: see weighed. It is how many deviations a likely φ' is off. Nothing is apart then.
 	Likely float64
@@ -167,10 +171,13 @@ type Slope struct {
 
 // valid refuses what isn't a number, and numbers below 0.
 func (p Slope) valid() error {
-	for _, v := range []float64{p.Clip, p.Constant, p.Apart, p.Likely, p.Cut} {
+	for _, v := range []float64{p.Clip, p.Constant, p.Apart, p.Means, p.Likely, p.Cut} {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return check.Fail(check.ErrBound, "slope", nil, "must have numbers of 0 or more")
 		}
+	}
+	if p.Means > 0 && !(p.Apart > 0) {
+		return check.Fail(check.ErrBound, "slope", nil, "must have means apart")
 	}
 	return nil
 }
@@ -187,6 +194,14 @@ func (p Slope) coefficient() float64 {
 	return p.Clip
 }
 
+// Beside bounds what is apart: M or S.
+func (p Slope) Beside() float64 {
+	if p.Means > 0 {
+		return p.Means
+	}
+	return p.Apart
+}
+
 // holdTo holds each number to ±limit.
 func holdTo(z []float64, limit float64) {
 	for k, c := range z {
@@ -201,14 +216,17 @@ func holdTo(z []float64, limit float64) {
 }
 
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
-// coordinate last if there is one.
+// coordinate last if there is one. Means aren't summed where each row counts.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
 	if err := cmp.Or(r.point(u), p.valid()); err != nil {
 		return release.Answer{}, err
 	}
+	if p.Means > 0 && r.m.Each > 0 {
+		return release.Answer{}, check.Fail(check.ErrBound, "slope", nil, "must not have means where each row counts")
+	}
 	constant, row := Behind{1, p.Constant}, p.Clip
 	if p.Apart > 0 {
-		constant.Over, row = p.Apart, math.Hypot(p.Clip, p.Constant)
+		constant.Over, row = p.Beside(), math.Hypot(p.Clip, p.Constant)
 	}
 	return combinedIn(ctx, r, &framedGradient{OverFrame{r.in()}, u, offset, p}, constant, row, r.bounds().gradientSensitivity(p))
 }
@@ -238,8 +256,13 @@ func (q *framedGradient) coefficients(s *Sums) coefficients {
 			rowsCount(r, z, lo)
 		}
 		if p.Apart > 0 {
+			if p.Means > 0 {
+				means(s, beside, z, lo, p.Means)
+			}
 			holdTo(z, p.Apart)
-			copy(beside, z)
+			if p.Means == 0 {
+				copy(beside, z)
+			}
 		}
 		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
 		if p.Apart == 0 {
@@ -253,6 +276,21 @@ func (q *framedGradient) together(s *Sums) together {
 		return newBundle(r, q.Slope, 1)
 	}
 	return nil
+}
+
+// means sets m to the means that the model says of the counts from the row lo on, of which φ' are the slopes, held to [0, most].
+func means(s *Sums, m, slopes []float64, lo int, most float64) {
+	over, dispersed := s.loss.(losses.NegativeBinomial)
+	for k, v := range slopes {
+		mean := v + s.labels[lo+k]
+		if dispersed {
+			mean /= 1 - float64(over.Dispersion*v)
+		}
+		if !(mean > 0) { // by rounding
+			mean = 0
+		}
+		m[k] = math.Min(mean, most)
+	}
 }
 
 // newBundle is of persons' gradients in so many columns.

@@ -31,6 +31,9 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 		"gradient":      gradient(Slope{Clip: 0.1}),
 		"with constant": gradient(Slope{Clip: 0.1, Constant: 0.25}),
 		"apart":         gradient(Slope{Clip: 0.1, Constant: 0.2, Apart: 0.45}),
+		"means": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Gradient(ctx, u, 0.2, Slope{Clip: 0.1, Constant: 0.2, Apart: 0.45, Means: 0.3}))
+		}, false},
 		"gradient norms": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.GradientNorms(ctx, edges, u, 0.2, Slope{Clip: 1, Constant: 1}))
 		}, true},

@@ -35,7 +35,7 @@ func TestSlopesAreNumbers(t *testing.T) {
 	}
 	u := make([]float64, r.Dim())
 	for _, bad := range []float64{math.NaN(), -1, math.Inf(1)} {
-		for _, p := range []Slope{{Clip: bad}, {Clip: 1, Constant: bad}, {Clip: 1, Apart: bad}, {Clip: 1, Likely: bad}, {Clip: 1, Cut: bad}} {
+		for _, p := range []Slope{{Clip: bad}, {Clip: 1, Constant: bad}, {Clip: 1, Apart: bad}, {Clip: 1, Apart: 1, Means: bad}, {Clip: 1, Means: 1}, {Clip: 1, Likely: bad}, {Clip: 1, Cut: bad}} {
 			_, gradient := r.Gradient(ctx, u, 0, p)
 			_, norms := r.GradientNorms(ctx, []float64{1}, u, 0, p)
 			_, scatter := r.Scatter(ctx, u, 0, p)
@@ -103,5 +103,54 @@ func TestCutRowsCountByTheirNorms(t *testing.T) {
 		if off := distance(other, want); off > 1e-9 {
 			t.Errorf("%+v: the sum is %v, want %v", p, other, want)
 		}
+	}
+}
+
+// What is apart from counts' gradients are the means that the model says, held: those of rows' scores, with their offsets, whatever labels are. They have no
+// place beside a constant that is clipped with the rest.
+func TestMeansOfCounts(t *testing.T) {
+	const n, most, constant = 300, 2.5, .7
+	r := rand.New(rand.NewPCG(3, 4))
+	x, y, offsets := mat.NewDense(n, 1, nil), make([]float64, n), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, r.NormFloat64())
+		y[i], offsets[i] = float64(r.IntN(30)), r.Float64()-1
+	}
+	y[0], y[1] = 0, 30
+	for _, loss := range []losses.Loss{losses.Poisson{}, losses.CappedPoisson{Cap: 30}, losses.NegativeBinomial{Dispersion: .5}} {
+		table, err := rows.NewTable(x, encoding.NewIdentity(1, 10, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(table, y, 0, 30, loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = s.Shift(offsets, rows.Range{-1, 0})
+		f, err := NewFramed(ctx, s, whole, Frame{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want float64
+		for i := range n {
+			want += math.Min(most, math.Exp(2*x.At(i, 0)+.25+offsets[i])) * constant / most
+		}
+		p := Slope{Clip: .3, Constant: constant, Apart: 30, Means: most}
+		got, l2, err := heard(f.Gradient(ctx, []float64{2}, .25, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got[1]-want) > 1e-9*want || l2 < 2*math.Hypot(.3, constant) {
+			t.Errorf("%s: means come to %g, want %g; the sensitivity is %g", loss.Name(), got[1], want, l2)
+		}
+		p.Means = 0
+		slopes, _, err := heard(f.Gradient(ctx, []float64{2}, .25, p))
+		if err != nil || slopes[0] != got[0] {
+			t.Errorf("%s: the gradient is %g with means beside it, and %g without (%v)", loss.Name(), got[0], slopes[0], err)
+		}
+	}
+	each := mustFrame(t, gridSums(t, []gridRow{{1, 1, 1}}, true, false), Frame{Each: 1})
+	if _, err := each.Gradient(ctx, []float64{0, 0}, 0, Slope{Clip: 1, Constant: 1, Apart: 1, Means: 1}); !errors.Is(err, check.ErrBound) {
+		t.Errorf("means of persons whose rows each count: error %v", err)
 	}
 }
