@@ -64,8 +64,8 @@ type StandardisedGDConfig struct{}
 //     times nμ/(25d), or 1; and at least that of typical ones of two classes, and of real labels under a loss whose
 //     slopes are larger on one side. For classes and counts the intercept's sum is released unclipped beside the
 //     clipped gradients, its bound S scaled to √(C·S/√d_eff), at which noise in all of them comes to
-//     the least, but under the probit loss, whose slopes have no bound. The intercept of counts whose range
-//     is far above their mean stays at a labels' mean with a larger share. With more than 1000 features
+//     the least, but under the probit loss, whose slopes have no bound. Of Poisson counts whose range
+//     is far above their mean that sum is of the means that the model says, less the labels' released mean, of a larger share. With more than 1000 features
 //     there are 50 steps, noise in scores of others than classes may have .2 of a slope's deviation over the curvature, momentum is up to .9
 //     as that allows, and a ridge holds weights as if scores varied by 2, which is nothing where rows are many.
 //  4. Where n·μ ≥ 2000·d^1.5 all this is the pilot of an inference, whose steps follow (see [Infer]), for

@@ -112,11 +112,7 @@ func (x *Run) meanShare() float64 {
 
 // interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
 func (x *Run) interceptHidden(l Labels) bool {
-	bound, steepness := l.Apart, l.Curvature
-	if l.Means > 0 {
-		bound, steepness = l.Means, l.Mean
-	}
-	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && tuning.MeanKnown*bound > x.NMu()*steepness
+	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && tuning.MeanKnown*l.slope(0, 1).Beside() > x.NMu()*l.Curvature
 }
 
 const (
@@ -247,14 +243,11 @@ func (x *Run) tell(l *Labels, share float64) error {
 	return nil
 }
 
-// predicts reports whether φ' of counts tells the means that a model says of them. Those are as large as the labels on average, and what their sum
-// differs from the labels' known one by is the intercept's slope; φ' may be as large as a label.
+// predicts reports whether φ' of counts is the mean that a model says of them less the label. Such means are as large as the labels on average, and what their
+// sum differs from the labels' known one by is the intercept's slope; φ' may be as large as a label.
 func (p Problem) predicts() bool {
-	switch p.Loss.(type) {
-	case losses.Poisson, losses.CappedPoisson, losses.NegativeBinomial:
-		return !p.Facts.EachRow
-	}
-	return false
+	_, poisson := p.Loss.(losses.CappedPoisson)
+	return poisson && !p.Facts.EachRow
 }
 
 // slope is how gradients are held to a clip, with the intercept's slope apart in a frame of so many dimensions.

@@ -60,7 +60,7 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	k := (math.Max(0, 1-forecast)*noise + to.At[0][0]/r*unsure) / (noise + unsure)
 	k = math.Max(0, k)
 	to.At, at.At = at.At, between(from, at.At, k)
-	if f.Means > 0 && !x.Frame.wide { // the intercept makes up for what centred scores add to means, which is about as their square
+	if f.Means > 0 && !x.Frame.wide && x.origin == nil { // the intercept makes up for what centred scores add to means, which is about as their square
 		at.At[0][x.Run.D] = between(from, to.At, k*k)[0][x.Run.D]
 	}
 	if x.Run.interceptHidden(f) { // which keeps the mean of predictions

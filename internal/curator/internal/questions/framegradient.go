@@ -12,7 +12,6 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/losses"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -278,14 +277,10 @@ func (q *framedGradient) together(s *Sums) together {
 	return nil
 }
 
-// means sets m to the means that the model says of the counts from the row lo on, of which φ' are the slopes, held to [0, most].
+// means sets m to the means that the model says of the counts from the row lo on, of which φ' are the slopes under Poisson's law, held to [0, most].
 func means(s *Sums, m, slopes []float64, lo int, most float64) {
-	over, dispersed := s.loss.(losses.NegativeBinomial)
 	for k, v := range slopes {
 		mean := v + s.labels[lo+k]
-		if dispersed {
-			mean /= 1 - float64(over.Dispersion*v)
-		}
 		if !(mean > 0) { // by rounding
 			mean = 0
 		}
