@@ -13,7 +13,7 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// Levels are the one-hot columns of a schema, of a matrix or a table; others have none.
+// Levels are the one-hot columns of a schema, of a matrix or a table; others have none. Ranges that may be too wide are those of others than zeros and ones.
 func TestLevelsOf(t *testing.T) {
 	schema := Schema{Columns: []string{"a", "x", "b", "c", "d"}, Numeric: map[string][2]float64{"x": {0, 1}},
 		OneHot: map[string][]string{"g": {"a", "c"}, "h": {"b", "d"}}}
@@ -23,8 +23,14 @@ func TestLevelsOf(t *testing.T) {
 	if got := levelsOf(Bounds{Feature: 1}); got != nil {
 		t.Errorf("levels of columns with a bound are %v", got)
 	}
+	schema.Columns, schema.Numeric["y"], schema.Numeric["z"] = append(schema.Columns, "y", "z"), [2]float64{0, 2}, [2]float64{-1, 0}
+	if got := fmt.Sprint(rangedOf(schema), rangedOf(Bounds{Feature: 1})); got != "[5 6] []" {
+		t.Errorf("columns with a range are %s", got)
+	}
 	s, err := table.ParseSchema([]byte(`{"version": 1, "label": "y", "columns": [
 		{"name": "age", "kind": "numeric", "range": [0, 100]},
+		{"name": "share", "kind": "numeric", "range": [0, 1]},
+		{"name": "day", "kind": "date", "origin": "2020-01-01", "from": "2020-01-01", "to": "2020-12-31", "layouts": ["2006-01-02"]},
 		{"name": "ward", "kind": "categorical", "levels": ["surgery", "icu", "rest"]},
 		{"name": "sex", "kind": "binary", "positive": ["f"], "negative": ["m"]},
 		{"name": "y", "kind": "binary", "positive": ["1"], "negative": ["0"]}]}`))
@@ -35,8 +41,8 @@ func TestLevelsOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(levelsOf(newTableFacts(e))); got != "[[1 2] [3]]" {
-		t.Errorf("levels of a table are %s", got)
+	if got := fmt.Sprint(levelsOf(newTableFacts(e)), rangedOf(newTableFacts(e))); got != "[[3 4] [5]] [0 2]" {
+		t.Errorf("levels of a table, and columns with a range, are %s", got)
 	}
 }
 
@@ -120,4 +126,33 @@ func TestLevelsInsideAnotherLearner(t *testing.T) {
 		t.Errorf("%v alone, %v inside", alone, inside)
 	}
 	weights(JLConfig{Learner: AutoConfig{}, K: 2})
+}
+
+// A learner inside a projection doesn't take its features for columns with ranges: of twelve columns that are one there are five features, four of which tell
+// nothing.
+func TestRangesInsideAProjection(t *testing.T) {
+	const n, columns = 20_000, 12
+	r := rand.New(rand.NewPCG(7, 8))
+	x, y := mat.NewDense(n, columns, nil), make([]float64, n)
+	s := Schema{Numeric: map[string][2]float64{}}
+	for j := range columns {
+		s.Columns = append(s.Columns, fmt.Sprint("x", j))
+		s.Numeric[s.Columns[j]] = [2]float64{-3, 3}
+	}
+	for i := range n {
+		v := max(-3, min(3, r.NormFloat64()))
+		for j := range columns {
+			x.Set(i, j, v*float64(j+1)/columns)
+		}
+		if v+r.NormFloat64() > 0 {
+			y[i] = 1
+		}
+	}
+	d, err := NewDataset(x, y, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fit(t.Context(), JLConfig{Learner: AutoConfig{}, K: 5}, d, Problem{Loss: losses.Logistic{}}, GDP(10), &Env{NoiseForTests: mechanisms.NewSeededSource(1)}); err != nil {
+		t.Error(err)
+	}
 }

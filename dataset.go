@@ -158,6 +158,11 @@ func (d *Dataset) levels() func() [][]int {
 	return sync.OnceValue(func() [][]int { return levelsOf(d.facts) })
 }
 
+// ranged finds, once it is asked, the columns that may have a range that is too wide.
+func (d *Dataset) ranged() func() []int {
+	return sync.OnceValue(func() []int { return rangedOf(d.facts) })
+}
+
 // Split returns two disjoint parts of the rows, to train on and to evaluate on: the
 // second has the given fraction of them, in (0, 1), rounded up. Which rows these are
 // depends on the seed and the number of rows only. With [Persons] they are all rows of so

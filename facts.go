@@ -207,6 +207,34 @@ func levelsOf(facts Facts) [][]int {
 	return nil
 }
 
+// rangedOf are the columns, in ascending order, that have a public range other than 0 to 1, which zeros and ones have: it may be too wide.
+func rangedOf(facts Facts) (columns []int) {
+	ranges := map[string][2]float64{}
+	var list []table.Feature
+	if schema, ok := facts.(Schema); ok {
+		ranges, list = schema.Numeric, features(schema, len(schema.Columns))
+	} else if e := encoderOf(facts); e != nil {
+		for _, c := range e.Schema().Columns {
+			if (c.Kind == table.Numeric || c.Kind == table.Date) && len(c.Knots) == 0 {
+				ranges[c.Name] = [2]float64{}
+				if len(c.Range) == 2 { // dates have days
+					ranges[c.Name] = [2]float64(c.Range)
+				}
+			}
+		}
+		list = e.Features()
+	}
+	for j, f := range list {
+		for k, name := range f.Columns {
+			if r, ranged := ranges[name]; ranged && f.Levels[k] == "" && r != [2]float64{0, 1} {
+				columns = append(columns, j)
+				break
+			}
+		}
+	}
+	return columns
+}
+
 func levelsAmong(features []table.Feature) (groups [][]int) {
 	at := map[int]int{} // by block
 	for j, f := range features {

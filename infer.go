@@ -50,6 +50,10 @@ type InferConfig struct {
 // the part of curvature that rows lost, along each direction, in coordinates in which rows are round. If that
 // is more than half of a coefficient's variance its Mark says so: it rests on rows far from most others.
 //
+// Columns whose ranges are so wide that noise hides their variance have scores that the other coefficients lack: of classes these
+// are nearer to 0 then, and the intercept of a log link is larger. Intervals allow for scores as large, for each column that has a range other
+// than 0 to 1, as those along a direction that is determined.
+//
 // A coefficient has an infinite standard error where the data, under this much noise,
 // don't determine it: one of a direction in which the released Hessian doesn't stand out
 // of its noise, as are all levels of a group beside an intercept, whatever n is, and one

@@ -188,6 +188,7 @@ type lawJSON struct {
 	Hidden     float64     `json:"hidden"`
 	Seen       float64     `json:"seen"`
 	Curved     float64     `json:"curved"`
+	Lacked     []float64   `json:"lacked,omitempty"`
 	Hessian    float64     `json:"hessian"`
 	Scatter    float64     `json:"scatter"`
 	Steepness  float64     `json:"steepness"`
@@ -319,7 +320,7 @@ func newLawJSON(l *infer.Law) *lawJSON {
 	if l.Thresholds != nil {
 		thresholds = linalg.Triangle(l.Thresholds)
 	}
-	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter, l.Steepness.Mean, l.Steepness.Noise, l.Steepness.By, thresholds}
+	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Lacked, l.Hessian, l.Scatter, l.Steepness.Mean, l.Steepness.Noise, l.Steepness.By, thresholds}
 }
 
 // law is nil where nothing is determined.
@@ -332,11 +333,14 @@ func (j *lawJSON) law(weights int) (*infer.Law, error) {
 	}
 	dim := len(j.Weights[0])
 	l := &infer.Law{
-		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved,
+		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved, Lacked: j.Lacked,
 		Hessian: j.Hessian, Scatter: j.Scatter, Steepness: infer.Steepness{Mean: j.Steepness, Noise: j.Uncertain, By: j.Steeper},
 	}
 	if len(j.Steeper) != dim {
 		return nil, check.Fail(ErrModel, "law.steepness_by", len(j.Steeper), fmt.Sprintf("must be %d numbers", dim))
+	}
+	if j.Lacked != nil && len(j.Lacked) != dim {
+		return nil, check.Fail(ErrModel, "law.lacked", len(j.Lacked), fmt.Sprintf("must be %d numbers, or none", dim))
 	}
 	for _, row := range slices.Concat(j.Weights, j.Drowned) {
 		if len(row) != dim {

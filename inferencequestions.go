@@ -344,7 +344,7 @@ func (f *Inference) marginalEffect(j int) Coefficient {
 	}
 	changes := slices.Clone(f.columns.RawRowView(j))
 	floats.AddScaled(changes, c.Estimate/by.Mean, by.By)
-	about := f.law.Combine(changes)
+	about := f.law.CombineSeen(changes)
 	se := by.Mean * math.Hypot(math.Sqrt(math.Max(0, about.Covariance(about))), c.Estimate*(by.Noise/by.Mean))
 	if about.Freedom >= 1 && se >= 0 && se < math.Inf(1) { // numbers of a hundred digits may have neither
 		effect.StandardError, effect.Freedom, effect.Mark = se, about.Freedom, c.Mark

@@ -141,7 +141,7 @@ func (c JLConfig) train(r *run, child *Plan, bound float64) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown.levels = func() [][]int { return nil } // a projection's features are no levels
+	shown.levels, shown.ranged = func() [][]int { return nil }, func() []int { return nil } // a projection's features are no levels, and have no ranges
 	f, err := child.inside(&shown, projected, allow)
 	if err != nil {
 		return nil, err

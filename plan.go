@@ -84,6 +84,7 @@ type run struct {
 	// observe, where it isn't nil, is given what inference finds beside the weights, of a class where there are several.
 	observe func(class int, l *infer.Law)
 	levels  func() [][]int // the columns of each group of levels
+	ranged  func() []int   // those that may have a range that is too wide
 	// reference is the class that others are compared with.
 	reference int
 	// start is the centre of the ball, where it was released; nil for 0.
@@ -92,7 +93,7 @@ type run struct {
 
 // task is what an engine works with.
 func (r *run) task() estimate.Task {
-	return estimate.Task{Ctx: r.ctx, Data: r.data, Allow: r.allow, Progress: r.progress, Levels: r.levels, Under: r.under}
+	return estimate.Task{Ctx: r.ctx, Data: r.data, Allow: r.allow, Progress: r.progress, Levels: r.levels, Ranged: r.ranged, Under: r.under}
 }
 
 // byRows is the run on rows that have weights in the place of persons to be held together: see Shape.byRows.
@@ -234,7 +235,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if data, err = p.agreed(ctx, data, p.classes); err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
-	f, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels(), reference: referenceOf(d.facts)})
+	f, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels(), ranged: d.ranged(), reference: referenceOf(d.facts)})
 	if err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
@@ -301,7 +302,7 @@ func (p *Plan) inside(r *run, d *curator.Data, allow *release.Allowance) (*fitte
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask, levels: r.levels, reference: r.reference, observe: r.observe, start: r.start})
+	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask, levels: r.levels, ranged: r.ranged, reference: r.reference, observe: r.observe, start: r.start})
 }
 
 // fit plans and runs.

@@ -157,6 +157,7 @@ type Task struct {
 	Allow    *release.Allowance
 	Progress func(done, total int)
 	Levels   func() [][]int // the columns of each group of levels
+	Ranged   func() []int   // those that may have a range that is too wide
 	// Under returns the sums of the rows under a loss; plans that train together ask together.
 	Under func(losses.Loss) (*curator.Sums, error)
 }

@@ -182,7 +182,7 @@ func (x *walking) refit() ([]float64, error) {
 	}
 	t := x.task
 	t.Data, t.Allow, t.Under = data, x.pool, data.Under
-	t.Levels = func() [][]int { return levelsAmong(x.task.Levels(), x.columns) }
+	t.Levels, t.Ranged = func() [][]int { return levelsAmong(x.task.Levels(), x.columns) }, nil // no law is made
 	t.Progress = func(done, total int) { x.task.Progress(steps+steps*done/total, 2*steps) }
 	rest := x.plan.Rest
 	rest.Facts.Dim += k - rest.Facts.Features()

@@ -20,6 +20,7 @@ type Law struct {
 	Hidden     float64     // square of what the estimate may miss along each of them
 	Seen       float64     // mean curvature along them, as a fraction of the floor
 	Curved     float64     // and what it may be
+	Lacked     []float64   // what the estimate may be off by for scores that it lacks; nil for nothing
 
 	Misfit           *mat.SymDense // part of Covariance: what rows that count less may change
 	Inverse          *mat.SymDense // of H̃
@@ -30,7 +31,10 @@ type Law struct {
 
 // finite reports whether the covariance is one.
 func (l *Law) finite() bool {
-	sum := mat.Sum(l.Covariance)
+	sum := mat.Sum(l.Covariance) + floats.Sum(l.Lacked)
+	if l.Thresholds != nil {
+		sum += mat.Sum(l.Thresholds)
+	}
 	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 
@@ -134,7 +138,7 @@ func (l *Law) StandardError(c []float64) (se, freedom float64) {
 // Combination is what the law tells of one.
 type Combination struct {
 	factors, image []float64 // c, and the covariance times it
-	hidden         []float64 // what may be missed along each drowned direction
+	hidden         []float64 // what may be missed along each drowned direction, and last for what scores lack
 	Freedom        float64   // of Student's law
 }
 
@@ -146,10 +150,22 @@ func (l *Law) Combine(c []float64) Combination {
 	for _, direction := range l.Drowned {
 		a.hidden = append(a.hidden, float64(size*floats.Dot(c, direction)))
 	}
+	lacked := 0.0
+	if l.Lacked != nil {
+		lacked = floats.Dot(c, l.Lacked)
+	}
+	a.hidden = append(a.hidden, lacked)
 	return a
 }
 
-// Covariance is that of two combinations, and of what drowned directions may add to them.
+// CombineSeen is Combine of what doesn't depend on scores that the estimate lacks, as by how much means rise.
+func (l *Law) CombineSeen(c []float64) Combination {
+	a := l.Combine(c)
+	a.hidden[len(l.Drowned)] = 0
+	return a
+}
+
+// Covariance is that of two combinations, and of what drowned directions and scores that the estimate lacks may add to them.
 func (a Combination) Covariance(b Combination) float64 {
 	return floats.Dot(a.image, b.factors) + floats.Dot(a.hidden, b.hidden)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
@@ -304,7 +305,7 @@ func TestFarStepsCountLess(t *testing.T) {
 
 // spaceOf are coordinates of 100 rows of d columns.
 func spaceOf(loss losses.Loss, d int, constant float64) *space {
-	return &space{run: &estimate.Run{Problem: estimate.Problem{Loss: loss, Asked: loss}, Task: estimate.Task{Levels: func() [][]int { return nil }}, D: d, N: 100}, frame: new(estimate.Frame), constant: constant}
+	return &space{run: &estimate.Run{Problem: estimate.Problem{Loss: loss, Asked: loss}, Task: estimate.Task{Levels: func() [][]int { return nil }, Ranged: func() []int { return nil }}, D: d, N: 100}, frame: new(estimate.Frame), constant: constant}
 }
 
 // ofCounts is a run of one column and an intercept whose Hessian, 2·I, was released at an
@@ -450,7 +451,7 @@ func TestLawKnowsItsNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		task := estimate.Task{Ctx: t.Context(), Data: d, Under: d.Under, Progress: func(int, int) {}, Levels: func() [][]int { return nil },
+		task := estimate.Task{Ctx: t.Context(), Data: d, Under: d.Under, Progress: func(int, int) {}, Levels: func() [][]int { return nil }, Ranged: func() []int { return nil },
 			Allow: schedule.Allow(d.Rows(), mechanisms.NewSeededSource(1))}
 		facts := estimate.Facts{Rows: n, Dim: 3, Intercept: true, LabelBound: 4}
 		_, law, err := Problem{Estimate: estimate.Problem{Facts: facts, Loss: losses.Squared{}, Asked: losses.Squared{}, Mu: mu, Fraction: 1}}.Fit(task)
@@ -541,6 +542,103 @@ func TestLawAddsUp(t *testing.T) {
 		l.Misfit.SetSym(0, 0, half*l.Covariance.At(0, 0))
 		if got := l.Misfitted([]float64{1, 0, 0}); got != want {
 			t.Errorf("a coefficient of whose variance %g is misfit is marked %v", half, got)
+		}
+	}
+}
+
+// Scores that an estimate lacks, of a variance V, have weights of classes nearer to 0, as normal ones have of a normal law, and nearly of the logistic one;
+// the intercept of a log link larger by V/2; and real labels' weights where they are. Noise, which makes scores vary, too, isn't part of V.
+func TestWhatIsLacked(t *testing.T) {
+	const variance, curvature, slope, noise = 1.5, 0.2, 2.0, 0.05
+	means := func(mean func(z float64) float64, spread float64) (sum float64) { // by the midpoint rule
+		const points, far = 4000, 8.0
+		for k := range points {
+			z := far * (2*(float64(k)+0.5)/points - 1)
+			sum += mean(slope+spread*z) * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * 2 * far / points
+		}
+		return sum
+	}
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Logistic{}, losses.Probit{}, losses.Poisson{}, losses.Ordinal{Thresholds: []float64{-0.2, 1}}} {
+		v := &newton{in: spaceOf(loss, 2, 1), theta: []float64{math.Sqrt(variance + 0.75*math.Pow(noise/curvature, 2)), 0, 0.5}, steps: []newtonStep{{noise: noise, weight: 1}}}
+		v.in.run.Task.Ranged = func() []int { return []int{1} }
+		v.in.run.Problem.Facts.Dim = 3
+		v.in.frame.At.Matrix = mat.NewDense(2, 2, []float64{1, 0, 0, 1})
+		v.in.labels.Bias, v.in.pilot = 0.5, v.theta
+		v.in.curve.hessian.m, v.in.curve.floor = mat.NewSymDense(3, []float64{2 * curvature, 0, 0, 0, 0, 0, 0, 0, curvature}), curvature/10
+		if err := v.in.curve.invert(); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.hiddenVariance(v.in.curve.drowned()); math.Abs(got-variance) > 1e-6 {
+			t.Errorf("%s: a hidden column's scores vary by %g, want %g", loss.Name(), got, variance)
+		}
+		// Where scores about slope vary the mean is that at a score that is nearer to 0, or larger.
+		link, low, high := losses.LinkOf(loss), -30.0, 30.0
+		if _, levels := loss.(losses.Ordinal); levels {
+			link = losses.Logit
+		}
+		mean := means(link.Mean, math.Sqrt(variance))
+		for range 60 {
+			if middle := (low + high) / 2; link.Mean(middle) < mean {
+				low = middle
+			} else {
+				high = middle
+			}
+		}
+		at := low
+		part, shift, within := slope/at-1, 0.5*(slope/at-1), 1e-3
+		switch loss.(type) {
+		case losses.Logistic:
+			within = 0.15 // 2.5 % of the scores themselves
+		case losses.Ordinal:
+			within, shift = 0.15, part*0.1 // 0.4 being the mean threshold
+			l := &Law{Covariance: mat.NewSymDense(3, nil), Drowned: v.in.curve.drowned()}
+			v.widenFor(ordinal.Doubt{Thresholds: mat.NewSymDense(2, []float64{1, 0, 0, 1})}, l)
+			if got, want := l.Thresholds.At(0, 1), -math.Pow(0.6*part, 2); math.Abs(got/want-1) > 0.3 || math.Abs(l.Thresholds.At(0, 0)+got-1) > 1e-9 {
+				t.Errorf("thresholds have a covariance of %v, want %g", l.Thresholds, want)
+			}
+		case losses.Poisson:
+			part, shift = 0, at-slope
+		case losses.Squared:
+			part, shift = 0, 0
+		}
+		got := v.lacked(v.in.curve.drowned())
+		if _, real := loss.(losses.Squared); real != (got == nil) {
+			t.Fatalf("%s: lacks %v", loss.Name(), got)
+		}
+		for j, want := range []float64{part * v.theta[0], 0, shift}[:len(got)] {
+			if got := got[j]; math.Abs(got-want) > within*want+1e-6 {
+				t.Errorf("%s: coordinate %d may be off by %g, want %g", loss.Name(), j, got, want)
+			}
+		}
+	}
+}
+
+// Columns whose ranges hide them are counted, and neither those that are like others, nor levels.
+func TestHiddenColumns(t *testing.T) {
+	turned := math.Sqrt(0.5)
+	for _, c := range []struct {
+		name    string
+		weights []float64 // of three columns, by coordinates
+		drowned []float64
+		ranged  []int
+		want    float64
+	}{
+		{"none", []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}, nil, []int{0, 1, 2}, 0},
+		{"too wide a range", []float64{1, 0, 0, 0, 1, 0, 0, 0, 1000}, []float64{0, 0, 1}, []int{0, 1, 2}, 1},
+		{"a level without rows", []float64{1, 0, 0, 0, 1, 0, 0, 0, 1000}, []float64{0, 0, 1}, []int{0, 1}, 0},
+		{"alike to the last digit", []float64{1, 0, 0, 0, 1, 1, 0, 1, 1}, []float64{0, 0, 1}, []int{2}, 1},
+		// Coordinates are the columns' sum, with a standard deviation of 1, and a thousand times their difference, as the frame of alike ones has it.
+		{"alike", []float64{1, 0, 0, 0, turned, 1000 * turned, 0, turned, -1000 * turned}, []float64{0, 0, 1}, []int{1, 2}, 0},
+	} {
+		var drowned [][]float64
+		if c.drowned != nil {
+			drowned = append(drowned, append(slices.Clone(c.drowned), 0))
+		}
+		v := spaceOf(losses.Logistic{}, 3, 1)
+		v.pilot = make([]float64, 4)
+		v.run.Task.Ranged, v.frame.At.Matrix = func() []int { return c.ranged }, mat.NewDense(3, 3, c.weights)
+		if got := v.hiddenColumns(drowned); math.Abs(got-c.want) > 1e-5 {
+			t.Errorf("%s: %g columns, want %g", c.name, got, c.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
@@ -53,6 +54,7 @@ func (v *newton) law() *Law {
 	} {
 		l.Covariance.AddSym(l.Covariance, part)
 	}
+	l.Lacked = v.lacked(l.Drowned)
 	return l
 }
 
@@ -66,6 +68,91 @@ func (v *newton) misfit() *mat.SymDense {
 	})
 }
 
+// lacked is by how much an estimate may be off for scores that it lacks: weights as far as they are nearer to 0, and the intercept to the mean threshold,
+// which is 0 for classes; and the intercept of a log link by V/2, as means are e^(V/2) times as large where scores vary by V about a row's, as by a normal
+// law. It is nil for nothing.
+func (v *newton) lacked(drowned [][]float64) []float64 {
+	loss, last := v.in.run.Problem.Loss, v.in.run.D
+	variance := v.hiddenVariance(drowned)
+	part, off := attenuation(loss, variance), make([]float64, len(v.theta))
+	switch {
+	case part > 0:
+		floats.AddScaled(off, part, v.theta)
+		if o, levels := loss.(losses.Ordinal); levels && v.in.constant > 0 {
+			off[last] -= float64(part * stat.Mean(o.Thresholds, nil))
+		}
+	case variance > 0 && losses.LinkOf(loss) == losses.Log && v.in.constant > 0:
+		off[last] = variance / 2
+	default:
+		return nil
+	}
+	return off
+}
+
+// attenuation is by what part weights are larger than those of a model that lacks scores of a variance. Mean probabilities are then those at scores √(1 + V)
+// times nearer to 0, or √(1 + logisticScale·V) times. Real labels' weights, and those of a log link, don't depend on what is lacked.
+func attenuation(loss losses.Loss, variance float64) float64 {
+	switch {
+	case loss.Labels() == losses.Real || losses.LinkOf(loss) == losses.Log:
+		return 0
+	case losses.LinkOf(loss) != losses.ProbitLink:
+		variance *= logisticScale
+	}
+	return math.Sqrt(1+variance) - 1
+}
+
+// logisticScale is (16√3/15π)², by which a logistic law is close to a normal one [Zeger, Liang and Albert 1988, "Models for longitudinal data"].
+const logisticScale = 256. * 3 / (225 * math.Pi * math.Pi)
+
+// hiddenVariance is what scores of columns that noise hides may have: as much for each as there is along a direction that is determined, on average and less
+// what noise makes.
+func (v *newton) hiddenVariance(drowned [][]float64) float64 {
+	columns := v.in.hiddenColumns(drowned)
+	if columns == 0 {
+		return 0
+	}
+	c, from := v.in.curve, v.moved()
+	curvature := c.spectrum.Values[len(from)-1]
+	if v.in.constant > 0 {
+		curvature = c.hessian.m.At(v.in.run.D, v.in.run.D)
+	}
+	noise, _ := v.stepErrors()
+	sum, directions := 0.0, 0.0
+	for k, value := range c.spectrum.Values {
+		if value >= c.floor {
+			sum += float64(value*math.Pow(floats.Dot(from, c.spectrum.Vector(k)), 2)) - float64(noise/math.Max(value, tiny))
+			directions++
+		}
+	}
+	return columns * math.Max(0, sum) / math.Max(1, directions) / math.Max(math.Max(curvature, c.floor), tiny)
+}
+
+// hiddenColumns is how many of those columns that may have a range that is too wide have a variance that noise hides: the sum of the parts in drowned
+// directions that scores have which are of one column alone. Of columns that are alike it is next to nothing, though what tells them apart has drowned.
+// Other columns aren't counted: what zeros and ones add to scores varies the less the rarer ones are. Where all directions have drowned none is.
+func (v *space) hiddenColumns(drowned [][]float64) (count float64) {
+	ranged, columns := v.run.Task.Ranged(), v.run.D
+	if len(drowned) == 0 || len(drowned) == len(v.pilot) {
+		return 0
+	}
+	var alone mat.Dense
+	if err := alone.Inverse(v.frame.At.Matrix); err != nil {
+		if condition, ok := err.(mat.Condition); !ok || math.IsInf(float64(condition), 1) {
+			return float64(min(len(drowned), len(ranged)))
+		}
+	}
+	for _, j := range ranged {
+		score, inside := alone.ColView(j), 0.0
+		for _, direction := range drowned {
+			inside += math.Pow(mat.Dot(mat.NewVecDense(columns, direction[:columns]), score), 2)
+		}
+		if all := mat.Dot(score, score); all > 0 {
+			count += inside / all
+		}
+	}
+	return count
+}
+
 // moved is theta less the constant model.
 func (v *newton) moved() []float64 {
 	from := slices.Clone(v.theta)
@@ -76,7 +163,7 @@ func (v *newton) moved() []float64 {
 }
 
 // widenFor adds what estimated thresholds add to the covariance: their distances and the scale of
-// scores make up for each other, which is along the weights, and their mean is the intercept's.
+// scores make up for each other, which is along the weights, and their mean is the intercept's. What scores lack has them nearer to their mean.
 func (v *newton) widenFor(d ordinal.Doubt, l *Law) {
 	along := slices.Clone(v.theta)
 	if v.in.constant > 0 {
@@ -84,7 +171,15 @@ func (v *newton) widenFor(d ordinal.Doubt, l *Law) {
 		l.Covariance.SetSym(v.in.run.D, v.in.run.D, l.Covariance.At(v.in.run.D, v.in.run.D)+d.Mean)
 	}
 	l.Covariance.SymRankOne(l.Covariance, d.Scale, mat.NewVecDense(len(along), along))
-	l.Thresholds = d.Thresholds
+	loss, levels := v.in.run.Problem.Loss.(losses.Ordinal)
+	part := attenuation(v.in.run.Problem.Loss, v.hiddenVariance(l.Drowned))
+	if l.Thresholds = d.Thresholds; d.Thresholds == nil || !levels || !(part > 0) {
+		return
+	}
+	apart := slices.Clone(loss.Thresholds)
+	floats.AddConst(-stat.Mean(apart, nil), apart)
+	l.Thresholds = mat.NewSymDense(len(apart), nil)
+	l.Thresholds.SymRankOne(d.Thresholds, part*part, mat.NewVecDense(len(apart), apart))
 }
 
 // stepErrors are the variance of noise in the steps' mean gradient, in each coordinate, and
