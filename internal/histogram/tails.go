@@ -107,11 +107,18 @@ func (h Tails) Carrying(part float64) float64 {
 func (h Tails) Readable() bool { return 2*h.SD(len(h.Edges)/2) <= h.Rows/tuning.ReadableRows }
 
 // MeanSquare is that of the numbers in a histogram, from the largest that stand out of the
-// noise down.
+// noise down, as all tails below theirs do: of so many tails noise alone has one stand out in one histogram of a hundred, far above the numbers.
 func (h Tails) MeanSquare() float64 {
-	last, j := len(h.Edges)-1, 0
-	for j < last && h.Above[j] < tuning.Surely*h.SD(j) {
-		j++
+	last, seen := len(h.Edges)-1, func(j int) bool { return h.Above[j] >= tuning.Surely*h.SD(j) }
+	j := last
+	for j > 0 && !seen(j) {
+		j--
+	}
+	if !seen(j) {
+		j = last
+	}
+	for j > 0 && seen(j-1) {
+		j--
 	}
 	var sum, above float64
 	for ; j <= last; j++ {
