@@ -97,8 +97,8 @@ type StandardisedGDConfig struct{}
 // takes a share of μ², which may depend on earlier results, and the shares add up to 1 at
 // most: a valid filter (Smith and Thakurta 2022), which package release enforces.
 // Sensitivities are: a label's range, or √J for J steps of it; √2 for a histogram; 2R for a sum of rows shortened
-// to R; √2·R² for their second moments, and for a Hessian's, √2·C² for products of gradients; 2C for clipped gradients, or
-// 2√(C² + k²) beside an intercept of range k (curator.Framed). A row is in one cell of a
+// to R; √2·R² for their second moments, and for a Hessian's, √2·C² for products of gradients; 2C for clipped gradients,
+// 2√(C² + k²) beside an intercept's slope in ±k, or √(4C² + k²) beside means of counts in [0, k] (curator.Framed). A row is in one cell of a
 // histogram of levels and scores, whose edges are public or made of what was released, so that it is
 // √2 again; it is asked for as that of [Evaluate]. Everything else follows
 // from what was released and from public facts.

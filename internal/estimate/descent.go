@@ -120,7 +120,8 @@ func (x *Descent) firstStage() Stage {
 // interceptStep is the part of a step that the intercept takes. No ridge holds it, and far out the loss hardly pulls it back: its noise may bring
 // so much variance into scores.
 func (x *Descent) interceptStep(s Stage, most float64) float64 {
-	sd, apart := s.noise(x.slope(x.Labels.Typical*math.Sqrt(1+s.Effective)), x.Run.NMu())
+	slope := x.slope(x.Labels.Typical * math.Sqrt(1+s.Effective))
+	sd, apart := s.noise(slope, x.Labels.moves(slope.Constant, x.Run.Problem.Facts), x.Run.NMu())
 	noise, free := slices.Repeat([]float64{sd * apart}, s.Steps), s
 	free.Ridge = 0
 	within := func(part float64) bool {

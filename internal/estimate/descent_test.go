@@ -126,7 +126,8 @@ func TestNoiseIsHeldToWhatIsBearable(t *testing.T) {
 					t.Errorf("%s, n·μ = %g: steps of %g, the intercept's %g of it", loss.Name(), nmu, s.Size, s.Intercept)
 				}
 				most := x.Labels.bearable(x.Run.Problem, false)
-				sd, apart := s.noise(x.slope(x.Labels.Typical*math.Sqrt(1+s.Effective)), x.Run.NMu())
+				slope := x.slope(x.Labels.Typical * math.Sqrt(1+s.Effective))
+				sd, apart := s.noise(slope, x.Labels.moves(slope.Constant, x.Run.Problem.Facts), x.Run.NMu())
 				b := s
 				b.Size, b.Ridge = s.Intercept*s.Size, 0
 				steps := slices.Repeat([]float64{sd}, s.Steps)

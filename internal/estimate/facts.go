@@ -73,6 +73,14 @@ func (f Facts) Positive() float64 {
 	return math.Sqrt2
 }
 
+// fractions is how far a sum of numbers from 0 to 1 moves, where one of vectors that are at most 1 long moves by 2.
+func (f Facts) fractions() float64 {
+	if f.AddRemove {
+		return 2
+	}
+	return 1
+}
+
 // Deviation is what is in units of 1/μ, as engines have it, in those of a budget's.
 func (f Facts) Deviation(v float64) float64 { return v / f.Mu(1) }
 

@@ -112,7 +112,7 @@ func (x *Run) meanShare() float64 {
 
 // interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
 func (x *Run) interceptHidden(l Labels) bool {
-	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && tuning.MeanKnown*l.slope(0, 1).Beside() > x.NMu()*l.Curvature
+	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && tuning.MeanKnown*curator.Slope{Apart: l.Apart, Means: l.Means}.ApartBound() > x.NMu()*l.Curvature
 }
 
 const (
@@ -250,11 +250,20 @@ func (p Problem) predicts() bool {
 	return poisson && !p.Facts.EachRow
 }
 
-// slope is how gradients are held to a clip, with the intercept's slope apart in a frame of so many dimensions.
-func (l Labels) slope(clip, effective float64) curator.Slope {
+// slope is how gradients are held to a clip, with the intercept's slope apart in a frame of so many dimensions: by k for the variances of noise in scores by
+// these and by the intercept to be smallest together, (4C² + (κk)²)·(d + S²/k²) where k moves by κ.
+func (l Labels) slope(clip, effective float64, f Facts) curator.Slope {
 	s := curator.Slope{Clip: clip, Apart: l.Apart, Means: l.Means}
-	s.Constant = math.Sqrt(clip * s.Beside() / math.Sqrt(effective))
+	s.Constant = math.Sqrt(2 * clip * s.ApartBound() / math.Sqrt(effective) / l.moves(1, f))
 	return s
+}
+
+// moves is by how much the intercept's coordinate moves that is apart: a slope in ±k by 2k, and a mean in [0, k] by k.
+func (l Labels) moves(k float64, f Facts) float64 {
+	if l.Means > 0 {
+		return f.fractions() * k
+	}
+	return 2 * k
 }
 
 // uniform is 1 over the variance of a law that is uniform on a range of 1.

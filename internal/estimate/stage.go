@@ -166,7 +166,7 @@ func (x *Descent) gradient(s Stage, at *Iterate, u [][]float64, t int) (g [][]fl
 	if err != nil {
 		return nil, 0, err
 	}
-	at.Noise[t], apart = s.noise(slope, x.Run.NMu())
+	at.Noise[t], apart = s.noise(slope, x.Labels.moves(slope.Constant, x.Run.Problem.Facts), x.Run.NMu())
 	g = like(u)
 	each := len(flat) / len(u)
 	for c := range g {
@@ -181,13 +181,13 @@ func (x *Descent) gradient(s Stage, at *Iterate, u [][]float64, t int) (g [][]fl
 	return g, apart, nil
 }
 
-// noise is the standard deviation of that of a step's mean gradient under a slope, and what the intercept's is over it.
-func (s Stage) noise(slope curator.Slope, nmu float64) (sd, apart float64) {
-	bound, apart := slope.Clip, 1.0
+// noise is the standard deviation of that of a step's mean gradient under a slope, whose part that is apart moves by so much, and what the intercept's is over it.
+func (s Stage) noise(slope curator.Slope, beside, nmu float64) (sd, apart float64) {
+	moves, apart := 2*slope.Clip, 1.0
 	if slope.Apart > 0 {
-		bound, apart = math.Hypot(slope.Clip, slope.Constant), slope.Beside()/slope.Constant
+		moves, apart = math.Hypot(moves, beside), slope.ApartBound()/slope.Constant
 	}
-	return 2 * bound / (nmu * math.Sqrt(s.Share/float64(s.Steps))), apart
+	return moves / (nmu * math.Sqrt(s.Share/float64(s.Steps))), apart
 }
 
 // balance takes the mean over several classes away from a gradient: that of the
@@ -213,7 +213,7 @@ func (x *Descent) slope(clip float64) curator.Slope {
 	case !x.Run.Problem.Facts.Intercept, x.interceptStays():
 		return curator.Slope{Clip: clip}
 	case x.Labels.Apart > 0:
-		return x.Labels.slope(clip, x.Frame.Effective)
+		return x.Labels.slope(clip, x.Frame.Effective, x.Run.Problem.Facts)
 	}
 	return curator.Slope{Clip: clip, Constant: 1}
 }

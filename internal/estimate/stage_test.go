@@ -116,20 +116,33 @@ func TestSteepnessOfShortInterceptSteps(t *testing.T) {
 	}
 }
 
-// At the intercept's range that slope takes, noise in all coordinates together is least.
+// At the intercept's range that slope takes, noise in all coordinates together is least: slopes in ±k move by 2k where gradients of a length C move by 2C, and means in
+// [0, k] by k; by 2k, in the same units, where these move by C, as with a row more or less.
 func TestApartIsBest(t *testing.T) {
-	for _, c := range []struct{ clip, bound, effective float64 }{{1.5, 1, 9}, {0.8, 100, 4}, {12, 1, 300}} {
-		x := &Descent{Run: new(Run), Labels: Labels{Apart: c.bound}, Frame: &Frame{Effective: c.effective}}
-		x.Run.Problem.Facts.Intercept = true
+	for _, c := range []struct {
+		clip, bound, effective, means float64
+		removed                       bool
+		moves                         float64 // of a k of 1
+	}{{1.5, 1, 9, 0, false, 2}, {0.8, 100, 4, 0, true, 2}, {12, 1, 300, 0, false, 2}, {0.8, 100, 4, 3, false, 1}, {0.8, 100, 4, 3, true, 2}} {
+		x := &Descent{Run: new(Run), Labels: Labels{Apart: c.bound, Means: c.means}, Frame: &Frame{Effective: c.effective}}
+		x.Run.Problem.Facts.Intercept, x.Run.Problem.Facts.AddRemove = true, c.removed
 		x.Run.Problem.Loss = logisticLoss
-		k := x.slope(c.clip).Constant
+		slope, bound := x.slope(c.clip), c.bound
+		if c.means > 0 {
+			bound = c.means
+		}
+		k := slope.Constant
 		noise := func(k float64) float64 {
-			return (c.clip*c.clip + k*k) * (c.effective + c.bound*c.bound/(k*k))
+			return (4*c.clip*c.clip + math.Pow(c.moves*k, 2)) * (c.effective + bound*bound/(k*k))
 		}
 		for _, factor := range []float64{0.98, 1.02} {
 			if noise(k*factor) <= noise(k) {
 				t.Errorf("%+v: less noise at %g times %g", c, factor, k)
 			}
+		}
+		sd, apart := Stage{Share: 3, Steps: 3}.noise(slope, x.Labels.moves(k, x.Run.Problem.Facts), 1)
+		if all := sd * sd * (c.effective + apart*apart); math.Abs(all/noise(k)-1) > 1e-9 {
+			t.Errorf("%+v: noise of variance %g is expected, and %g drawn", c, all, noise(k))
 		}
 	}
 }

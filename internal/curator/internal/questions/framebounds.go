@@ -35,15 +35,19 @@ func (b frameBounds) sumSensitivity(normBound float64) float64 {
 }
 
 // gradientSensitivity is that of Gradient: in exact arithmetic 2C, as each row's term is
-// at most C long whatever its slope is; with the constant apart 2√(C² + k²). Rounding adds
+// at most C long whatever its slope is; with the constant apart 2√(C² + k²), or √(4C² + k²) where
+// it has means, none of which is below 0; with a row more or less C and √(C² + k²). Rounding adds
 // sumRounding and, for the constant's sum, γ_m·m·most for the block with the row, u·n·most
 // for each merge and for the product with the constant (room for four), in each answer.
 func (b frameBounds) gradientSensitivity(p Slope) float64 {
-	most := p.Clip
-	if p.Apart > 0 {
-		most = math.Hypot(p.Clip, p.Constant)
+	vectors, beside := b.layout.Persons.Vectors(), 0.0
+	switch {
+	case p.Means > 0:
+		beside = p.Constant
+	case p.Apart > 0:
+		beside = vectors * p.Constant
 	}
-	return float64(b.layout.Persons.Vectors()*most*(1+8*encoding.Unit)) + b.gradientRounding(p)
+	return float64(math.Hypot(vectors*p.Clip, beside)*(1+8*encoding.Unit)) + b.gradientRounding(p)
 }
 
 func (b frameBounds) gradientRounding(p Slope) float64 {

@@ -175,8 +175,8 @@ func (p Slope) valid() error {
 			return check.Fail(check.ErrBound, "slope", nil, "must have numbers of 0 or more")
 		}
 	}
-	if p.Means > 0 && !(p.Apart > 0) {
-		return check.Fail(check.ErrBound, "slope", nil, "must have means apart")
+	if p.Means > 0 && (!(p.Apart > 0) || p.Likely > 0 || p.Cut > 0 || p.Plain) {
+		return check.Fail(check.ErrBound, "slope", nil, "must have means apart, of rows that are clipped alone")
 	}
 	return nil
 }
@@ -193,8 +193,8 @@ func (p Slope) coefficient() float64 {
 	return p.Clip
 }
 
-// Beside bounds what is apart: M or S.
-func (p Slope) Beside() float64 {
+// ApartBound bounds what is apart: M or S.
+func (p Slope) ApartBound() float64 {
 	if p.Means > 0 {
 		return p.Means
 	}
@@ -225,7 +225,7 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 	}
 	constant, row := Behind{1, p.Constant}, p.Clip
 	if p.Apart > 0 {
-		constant.Over, row = p.Beside(), math.Hypot(p.Clip, p.Constant)
+		constant.Over, row = p.ApartBound(), math.Hypot(p.Clip, p.Constant)
 	}
 	return combinedIn(ctx, r, &framedGradient{OverFrame{r.in()}, u, offset, p}, constant, row, r.bounds().gradientSensitivity(p))
 }

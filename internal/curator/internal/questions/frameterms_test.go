@@ -42,6 +42,7 @@ func framedShapes() []*framedShape {
 			{"as it is", 1, 0, Slope{Clip: 1e-3}, 3, 0},
 			{"stretched", 40, 0.7, Slope{Clip: 0.2, Constant: 0.5}, 2, 0.25},
 			{"shrunk, apart", 0.01, 30, Slope{Clip: 1e-6, Constant: 1e-3, Apart: 2}, 1e9, 1e-3},
+			{"means", 1, 0, Slope{Clip: 0.2, Constant: 0.5, Apart: 2, Means: 0.3}, 2, 0.25},
 			{"nothing but a constant", 1e-9, 0, Slope{Clip: 1e-9, Constant: 5, Apart: 2}, 1, 5},
 		} {
 			f := &framedShape{shape: s, name: s.name + ", " + c.name, size: c.size, centre: c.centre, slope: c.slope, most: c.most, constant: c.constant}
@@ -113,6 +114,9 @@ func TestTermsOfFrames(t *testing.T) {
 			most, exact, scale := s.coefficientBound(), 2*s.slope.Clip, s.slope.Constant
 			if s.slope.Apart > 0 {
 				exact, scale = 2*math.Sqrt(s.slope.Clip*s.slope.Clip+s.slope.Constant*s.slope.Constant), s.slope.Constant/s.slope.Apart
+				if s.slope.Means > 0 {
+					exact = math.Sqrt(4*s.slope.Clip*s.slope.Clip + s.slope.Constant*s.slope.Constant)
+				}
 			}
 			n, constant := float64(s.n), 2.2*encoding.Unit*most*scale
 			return append(s.sum(most), term{"the exact gradients", exact},
