@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -45,7 +46,7 @@ func TestStoppedEvaluationsAreSpent(t *testing.T) {
 func TestFiguresLieInTheirRanges(t *testing.T) {
 	for _, p := range []population{classesOf(0), realsOf(), countsOf()} {
 		for _, n := range []int{1, 4, 60} {
-			for seed := range uint64(5) {
+			for seed := range uint64(sample.Of(2, 5)) {
 				d, m, _, _ := p.draw(t, n, rand.New(rand.NewPCG(seed, 1)))
 				for _, mu := range []float64{1e-6, 0.01, 0.5, 50} {
 					env := &Env{NoiseForTests: mechanisms.NewSeededSource(seed)}

@@ -99,13 +99,13 @@ func TestPriorIsWeighed(t *testing.T) {
 		}
 		rows, score, prior := ofClassesAndPriors(t, 3000, 8, c.classes)
 		mean := func(prior *Model) (sum float64) {
-			const seeds = 12
+			seeds := sample.Of(5, 12)
 			for seed := range uint64(seeds) {
 				m, err := Auto(t.Context(), rows, Problem{Loss: losses.Logistic{}, Classes: c.classes, Prior: prior}, c.budget, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				sum += score(m) / seeds
+				sum += score(m) / float64(seeds)
 			}
 			return sum
 		}

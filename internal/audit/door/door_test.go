@@ -27,9 +27,16 @@ type source struct {
 	info  types.Info
 }
 
-// exports are the files of what the compiler exports of each package, filled in once.
+// What the go command lists of each package, once: files of what the compiler exports of it, and those of its source.
+// Packages that were read are kept, and so is what they import.
 var (
 	exports  = map[string]string{}
+	goFiles  = map[string][]string{}
+	sources  = map[string]*source{}
+	files    = token.NewFileSet()
+	imported = importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	exported sync.Once
 )
 
@@ -38,13 +45,16 @@ var (
 func parsed(t *testing.T, path string) *source {
 	t.Helper()
 	exported.Do(func() {
-		for _, line := range listed(t, "{{if .Export}}{{.ImportPath}}={{.Export}}\n{{end}}", "-export", "-deps", "./...") {
-			name, file, _ := strings.Cut(line, "=")
-			exports[name] = file
+		for _, line := range listed(t, "{{$d := .Dir}}{{if .Export}}{{.ImportPath}}\t{{.Export}}{{if not .Standard}}{{range .GoFiles}}\t{{$d}}/{{.}}{{end}}{{end}}\n{{end}}", "-export", "-deps", "./...") {
+			parts := strings.Split(line, "\t")
+			exports[parts[0]], goFiles[parts[0]] = parts[1], parts[2:]
 		}
 	})
-	s := &source{fset: token.NewFileSet()}
-	for _, name := range listed(t, "{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}\n{{end}}", path) {
+	if s := sources[path]; s != nil {
+		return s
+	}
+	s := &source{fset: files}
+	for _, name := range goFiles[path] {
 		f, err := parser.ParseFile(s.fset, name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -54,14 +64,13 @@ func parsed(t *testing.T, path string) *source {
 	if len(s.files) == 0 {
 		t.Fatalf("no files in %s", path)
 	}
-	config := types.Config{Importer: importer.ForCompiler(s.fset, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})}
+	config := types.Config{Importer: imported}
 	s.info = types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	var err error
 	if s.pkg, err = config.Check(path, s.fset, s.files, &s.info); err != nil {
 		t.Fatal(err)
 	}
+	sources[path] = s
 	return s
 }
 

@@ -13,6 +13,14 @@ var all = flag.Bool("all", false, "try all combinations, in place of a part of t
 // All says whether the flag -all is set.
 func All() bool { return *all }
 
+// Of is how many repetitions there are, or a limit that goes with them: a few, or with the flag -all those of the whole test.
+func Of[T any](few, whole T) T {
+	if All() {
+		return whole
+	}
+	return few
+}
+
 // One says whether a combination is tried: one of so many is, and always the same ones, or each with the flag -all.
 func One(of uint32, names ...any) bool { return Nth(of, 0, names...) }
 
