@@ -18,6 +18,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -58,11 +59,11 @@ func TestCoverageStudy(t *testing.T) {
 
 // Intervals of a rate's coefficients, known but for what clamping does to them, cover them
 // where policies have exposures and weights. Of 240 some 12 don't; 34 or more are as good as
-// impossible, 6e-8 for independent ones, as those of different fits are. Without offsets or
+// impossible, 6e-8 for independent ones, and 19 of 96, as those of different fits are. Without offsets or
 // weights some coefficients would be many standard errors off.
 func TestInsuranceCoverage(t *testing.T) {
 	p, loss := insurance{}, losses.Poisson{}
-	many, err := fitExactly(p.sample(400_000, loss, 77), capped(loss, p))
+	many, err := fitExactly(p.sample(sample.Of(200_000, 400_000), loss, 77), capped(loss, p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestInsuranceCoverage(t *testing.T) {
 			t.Errorf("coefficient %d is %g in the population, and %g by which claims are drawn", j, truth[j], want)
 		}
 	}
-	counts, fits := newTally(truth), 30
+	counts, fits := newTally(truth), sample.Of(12, 30)
 	c := cell{p, loss, 8000, []float64{4}, false}
 	for k := range fits {
 		if err := c.once(t.Context(), []*tally{counts}, uint64(k)); err != nil {
@@ -84,7 +85,7 @@ func TestInsuranceCoverage(t *testing.T) {
 		found, finite = found+counts.found[j], finite+counts.finite[j]
 	}
 	t.Logf("%d of %d intervals cover", found, finite)
-	if missed := finite - found; missed >= 34 || finite < 200 {
+	if missed := finite - found; missed >= sample.Of(19, 34) || finite < sample.Of(80, 200) {
 		t.Errorf("%d of %d intervals don't cover", missed, finite)
 	}
 	if slices.Sort(counts.ratios); counts.ratios[len(counts.ratios)/2] > 2 {
@@ -263,9 +264,9 @@ func TestStudyOfProblems(t *testing.T) {
 	dir := t.TempDir()
 	one, other := filepath.Join(dir, "one.jsonl"), filepath.Join(dir, "other.jsonl")
 	study := func(draws, out string, more ...string) (string, error) {
-		return running(append([]string{"-coverage", "-draws", draws, "-repeats", "3", "-seed", "9", "-out", out}, more...)...)
+		return running(append([]string{"-coverage", "-draws", draws, "-repeats", "2", "-seed", "9", "-out", out}, more...)...)
 	}
-	for _, c := range [][2]string{{"2", one}, {"4", one}, {"4", other}} {
+	for _, c := range [][2]string{{"1", one}, {"3", one}, {"3", other}} {
 		if out, err := study(c[0], c[1]); err != nil || !strings.Contains(out, c[0]+" problems") {
 			t.Fatal(out, err)
 		}
@@ -279,20 +280,20 @@ func TestStudyOfProblems(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	if got := lines(one); len(got) != 4 || !slices.Equal(got, lines(other)) {
+	if got := lines(one); len(got) != 3 || !slices.Equal(got, lines(other)) {
 		t.Errorf("a study that was stopped has other results")
 	}
 	cut := lines(one)
 	if err := os.WriteFile(other, []byte(cut[0]+"\n"+cut[1][:20]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := study("4", other, "-against", one); err != nil || !strings.Contains(out, "1.000 times what they were") || len(lines(other)) != 4 {
+	if out, err := study("3", other, "-against", one); err != nil || !strings.Contains(out, "1.000 times what they were") || len(lines(other)) != 3 {
 		t.Errorf("%s, %v", out, err)
 	}
-	if _, err := running("-coverage", "-draws", "4", "-repeats", "2", "-seed", "9", "-out", one); err == nil {
+	if _, err := running("-coverage", "-draws", "3", "-repeats", "3", "-seed", "9", "-out", one); err == nil {
 		t.Error("a file of other samples is added to")
 	}
-	if _, err := running("-draws", "4", "-out", one); err == nil {
+	if _, err := running("-draws", "3", "-out", one); err == nil {
 		t.Error("problems are drawn without -coverage")
 	}
 }

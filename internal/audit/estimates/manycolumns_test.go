@@ -3,12 +3,14 @@ package estimates
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -37,12 +39,24 @@ func words(r *rand.Rand, n, d int) (x *mat.Dense, scores []float64) {
 
 // Of more than 1000 columns real labels and counts are told better than by the constant, the former the better the more budget there is, also where their range
 // is ten times as wide as they need, which with little budget hides their mean. By objective perturbation, the wide range's
-// loss is some 20 times the constant's. The least gains are what three fits came to less about .04, and half of it or less of counts.
+// loss is some 20 times the constant's. The least gains are what three fits came to less about .04, and half of it or less of counts;
+// one fit may come to .03 less than three.
 func TestManyColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}
-	const n, held, d, seeds = 6000, 2000, 1100, 3
+	const n, held, d = 6000, 2000, 1100
+	type drawn struct {
+		x      *mat.Dense
+		scores []float64
+		then   rand.PCG
+	}
+	list := make([]drawn, sample.Of(1, 3))
+	for seed := range list {
+		source := rand.NewPCG(uint64(seed), 1)
+		x, scores := words(rand.New(source), n+held, d)
+		list[seed] = drawn{x, scores, *source}
+	}
 	for _, c := range []struct {
 		loss  losses.Loss
 		label float64
@@ -52,9 +66,8 @@ func TestManyColumns(t *testing.T) {
 	} {
 		for k, epsilon := range []float64{1, 4, 16} {
 			var gain float64
-			for seed := range uint64(seeds) {
-				r := rand.New(rand.NewPCG(seed, 1))
-				x, y := words(r, n+held, d)
+			for seed, rows := range list {
+				x, y, r := rows.x, slices.Clone(rows.scores), rand.New(&rows.then)
 				for i, z := range y {
 					if y[i] = math.Max(-5, math.Min(5, z+r.NormFloat64()/2)); c.loss.Labels() == losses.Count {
 						y[i] = 0
@@ -67,7 +80,7 @@ func TestManyColumns(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, err := dpglm.Auto(t.Context(), data, dpglm.Problem{Loss: c.loss}, dpglm.ApproxDP(epsilon, 1e-6), given.Seeded(seed))
+				m, err := dpglm.Auto(t.Context(), data, dpglm.Problem{Loss: c.loss}, dpglm.ApproxDP(epsilon, 1e-6), given.Seeded(uint64(seed)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,10 +99,10 @@ func TestManyColumns(t *testing.T) {
 					loss += c.loss.Value(got.At(i, 0), v)
 					constant += c.loss.Value(mean, v)
 				}
-				gain += (1 - loss/constant) / seeds
+				gain += (1 - loss/constant) / float64(len(list))
 			}
 			t.Logf("%s, labels up to %g, ε = %g: gain of %.3f", c.loss.Name(), c.label, epsilon, gain)
-			if gain < c.least[k] {
+			if gain < c.least[k]-sample.Of(0.03, 0) {
 				t.Errorf("%s, labels up to %g, ε = %g: gain of %.3f, less than %g", c.loss.Name(), c.label, epsilon, gain, c.least[k])
 			}
 		}

@@ -129,7 +129,7 @@ func TestAllProtections(t *testing.T) {
 	supported := 0
 	for name, run := range crowdRuns(t) {
 		for i, p := range protections() {
-			if !sample.Nth(3, i, name) {
+			if !sample.Nth(5, i, name) {
 				continue
 			}
 			var ran [2]given.Ran
