@@ -150,7 +150,7 @@ func TestEveryLoss(t *testing.T) {
 		if loss.Labels() == losses.Count {
 			stated = mean(0.8)
 		}
-		f := at(t, Scenario{Facts: facts, Columns: 3, Rows: 2000, Problem: dpglm.Problem{Loss: loss}, Delta: 1e-6, LabelMean: stated, Repeats: 1}, 20)
+		f := at(t, Scenario{Facts: facts, Columns: 3, Rows: 1000, Problem: dpglm.Problem{Loss: loss}, Delta: 1e-6, LabelMean: stated, Repeats: 1}, 20)
 		if !(f.Plain < f.Constant) || math.Abs(f.At[0].Lost) > 0.3 {
 			t.Errorf("%s: %v", loss.Name(), f)
 		}

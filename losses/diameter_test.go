@@ -27,7 +27,7 @@ func (c testCase) distance(u []float64) float64 {
 func TestDiameterIsABoundAndTight(t *testing.T) {
 	s := newSearcher(3)
 	for _, c := range cases() {
-		if !sample.One(2, c) {
+		if !sample.One(3, c) {
 			continue
 		}
 		bound := c.loss.Diameter(c.z, c.y)

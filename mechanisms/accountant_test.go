@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/internal/check"
 )
 
@@ -96,7 +97,7 @@ func TestAccountantTakesTheWholeBudget(t *testing.T) {
 // milliseconds, so that, were they two, those who spend at once would all pass it; only
 // one of them fits.
 func TestSpendingIsOneStep(t *testing.T) {
-	for round := range 3 {
+	for round := range sample.Of(1, 3) {
 		mixed := ofRow(t)(Sequential("", rowLeaf(t, 0.2+0.001*float64(round), 1), ofRow(t)(epsilonLedger(KindBoundedRange, "", 0.01, 1000))))
 		a := accountant(t, epsilonOf(t, mixed, 1e-6)*1.05, 1e-6)
 		start := make(chan struct{})

@@ -13,7 +13,7 @@ import (
 // is asked for, by the text as by JSON.
 func TestPlansForecast(t *testing.T) {
 	_, facts := visitsOn(t)
-	common := []string{"plan", "-schema", facts, "-rows", "3000", "-mean", "0.4"}
+	common := []string{"plan", "-schema", facts, "-rows", "1000", "-mean", "0.4"}
 	with := func(more ...string) string {
 		out, said := csvfit(t, append(append([]string{}, common...), more...)...)
 		if said != "" {
@@ -48,7 +48,7 @@ func TestPlansForecast(t *testing.T) {
 		t.Errorf("%+v", planned.Forecast)
 	}
 	planned.Forecast = nil
-	plain, _ := csvfit(t, "plan", "-schema", facts, "-rows", "3000", "-epsilon", "1", "-json")
+	plain, _ := csvfit(t, "plan", "-schema", facts, "-rows", "1000", "-epsilon", "1", "-json")
 	if decode(plain, &planned); planned.Forecast != nil {
 		t.Error("a forecast that nobody asked for")
 	}

@@ -362,7 +362,7 @@ func TestEvaluatesLevels(t *testing.T) {
 
 // Forecasts are for levels that ascend.
 func TestForecastsOfLevels(t *testing.T) {
-	common := []string{"plan", "-rows", "2000", "-epsilon", "1", "-expect", "-schema"}
+	common := []string{"plan", "-rows", "500", "-epsilon", "1", "-expect", "-schema"}
 	out, _ := csvfit(t, append(common, health(t, ascending), "-loss", "ordinal")...)
 	if !strings.Contains(out, "by made-up rows") {
 		t.Error(out)

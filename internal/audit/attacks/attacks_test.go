@@ -90,7 +90,7 @@ func TestAttacks(t *testing.T) {
 	}
 	var found []result
 	for _, a := range attacks(t) {
-		if !sample.One(2, a.name) {
+		if !sample.One(3, a.name) {
 			continue
 		}
 		if a.lengthy && !*longAudit {

@@ -261,7 +261,7 @@ func TestOneFailureIsAnError(t *testing.T) {
 	tried, all := 0, runs()
 	for form, d := range datasets(t) {
 		for name, do := range all {
-			if (thorough(name) || sample.One(2, form, name)) && tries(t, form+", "+name, d, do) {
+			if (thorough(name) || sample.One(4, form, name)) && tries(t, form+", "+name, d, do) {
 				tried++
 			}
 		}

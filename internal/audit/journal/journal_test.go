@@ -160,7 +160,7 @@ func TestRunsGoOnFromTheirReleases(t *testing.T) {
 			t.Errorf("%s doesn't release the mean of predictions: %v", name, m.Ledger())
 		}
 		for k := 0; k <= planned; k++ {
-			if !sample.One(2, name, k) {
+			if !sample.One(3, name, k) {
 				continue
 			}
 			_, err := run(ctx, d, all.after(0, k))
@@ -448,7 +448,7 @@ func TestCancelledAnywhere(t *testing.T) {
 	defer there.Close()
 	for where, d := range map[string]*dpglm.Dataset{"memory": given.Dataset(t, x, y, bounds), "file": stored, "workers": there} {
 		for _, name := range []string{"NoisyGD", "GridSearch", "ObjectivePerturbation", "Boost", "FrankWolfe"} {
-			if !sample.One(2, where, name) {
+			if !sample.One(3, where, name) {
 				continue
 			}
 			run := resumable()[name]

@@ -134,7 +134,7 @@ func evaluated(l losses.Loss, classes int, b dpglm.Budget) func(d *dpglm.Dataset
 // What learners find of rows that several parties hold is, to the last bit, what they find of the same rows at one party, and what
 // they find of these in memory, up to rounding.
 func TestPartiesAnswerLearners(t *testing.T) {
-	const n, d = 3000, 4
+	const n, d = 1500, 4
 	for _, l := range learners(dpglm.GDP(2)) {
 		t.Run(l.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 6))
@@ -157,7 +157,7 @@ func TestPartiesAnswerLearners(t *testing.T) {
 				t.Fatal(err)
 			}
 			var found [][]float64
-			for _, cuts := range [][]int{nil, {1, 700, 2500}} {
+			for _, cuts := range [][]int{nil, {1, 350, 1250}} {
 				parties, rows := given.Shared(t, x, y, cuts...)
 				data, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: d}, facts, &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2))})
 				if err != nil {

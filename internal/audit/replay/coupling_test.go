@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -155,7 +156,10 @@ func TestObjectiveDeclaresItsHessian(t *testing.T) {
 	} {
 		for form, d := range designs(24, c.loss.Labels()) {
 			s := d.shape(t)
-			for _, lambda := range []float64{0, 500} {
+			for i, lambda := range []float64{0, 500} {
+				if !sample.Nth(2, i, c.loss.Name(), form) {
+					continue
+				}
 				plan, err := dpglm.ObjectivePerturbationConfig{Lambda: lambda}.Plan(s, dpglm.Problem{Loss: c.loss}, d.budget(dpglm.GDP(3)))
 				if err != nil {
 					t.Fatal(err)

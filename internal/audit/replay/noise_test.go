@@ -108,7 +108,7 @@ var mechanismsOf = map[mechanisms.Kind][][]string{
 // TestReleasesAreTheLedgers counts what leaves the door against the ledger that the
 // caller gets: the same labels, numbers, mechanisms and dimensions.
 func TestReleasesAreTheLedgers(t *testing.T) {
-	for i, c := range sample.Each(3, trials(t), learnerOf) {
+	for i, c := range sample.Each(5, trials(t), learnerOf) {
 		if c.stopAt > 0 {
 			continue // the ledger says what was planned
 		}
@@ -247,7 +247,7 @@ func noised(t *testing.T, leaf *node, h given.Heard, src mechanisms.Source) []fl
 //     one's released values less its own noise, ends with the same weights: what is
 //     released is raw answer plus this noise, in every coordinate.
 func TestNoiseIsTheLedgers(t *testing.T) {
-	for i, c := range sample.Each(3, trials(t), learnerOf) {
+	for i, c := range sample.Each(5, trials(t), learnerOf) {
 		first := c.once(t, uint64(i+1))
 		if c.stopAt > 0 || len(first.Tape.Heard) == 0 {
 			continue
@@ -360,7 +360,7 @@ func numbers(result any) []float64 {
 // are held against the quantiles of χ² at α = 1e-6 for each coordinate; for
 // Laplace's law, whose squares vary by 5 instead of 2, likewise.
 func TestNoiseHasItsLaw(t *testing.T) {
-	const runs = 2000
+	runs := sample.Of(700.0, 2000)
 	for _, l := range []learned{
 		{"OutputPerturbation, GDP", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.GDP(1), nil, nil},
 		{"OutputPerturbation, pure", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.PureDP(1), nil, nil},

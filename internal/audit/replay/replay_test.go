@@ -139,7 +139,7 @@ func (c *trial) short(best map[string]float64) bool {
 // large, or taken at another point, fails too. Tables whose rows are all alike come first.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	for i, c := range sample.Each(2, trials(t), learnerOf) {
+	for i, c := range sample.Each(3, trials(t), learnerOf) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.rowsAlike(t, i)

@@ -71,7 +71,7 @@ func TestOneFailedQuestionIsAnError(t *testing.T) {
 			t.Errorf("%s: only %d questions", name, total)
 		}
 		for at := 1; at <= min(total, 50); at++ {
-			if !sample.One(2, name, at) {
+			if !sample.One(4, name, at) {
 				continue
 			}
 			left = at

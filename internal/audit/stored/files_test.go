@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 	tables "github.com/dpglm/dpglm/table"
 )
@@ -68,7 +69,10 @@ func inFiles(t *testing.T, f given.Form) string {
 // persons, too, who have rows in more than one, and of questions that read rows in another order.
 func TestFilesHaveTheSameBits(t *testing.T) {
 	forms := given.Forms(4000, 6)
-	for _, f := range some([]given.Form{forms[6], forms[0], forms[4], forms[5]}) { // the others differ in bounds only
+	for i, f := range some([]given.Form{forms[6], forms[0], forms[4], forms[5]}) { // the others differ in bounds only
+		if !sample.Nth(2, i) {
+			continue
+		}
 		memory, err := dpglm.NewDataset(f.X, f.Y, f.Facts, append(f.More[:len(f.More):len(f.More)], given.Ordered(1))...)
 		if err != nil {
 			t.Fatal(err)

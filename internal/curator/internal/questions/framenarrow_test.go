@@ -199,7 +199,7 @@ func TestNarrowFramesBySearch(t *testing.T) {
 					return mustTable(t, x, encoding.NewIdentity(d, 1.3, c.intercept)).Rebound(c.bound, 1)
 				}
 				for name, q := range narrowQuestions(u) {
-					if !sample.One(2, d, k, c, name) {
+					if !sample.One(3, d, k, c, name) {
 						continue
 					}
 					claimed := 0.0

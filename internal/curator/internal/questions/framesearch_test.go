@@ -92,7 +92,7 @@ func TestFramedBySearch(t *testing.T) {
 			}
 			for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.CappedPoisson{Cap: searchLabel}} {
 				for name, q := range framedQuestions(u[:coordinates.dim(searchColumns)]) {
-					if !sample.One(3, f.name, frame, loss.Name(), name) {
+					if !sample.One(4, f.name, frame, loss.Name(), name) {
 						continue
 					}
 					claimed := 0.0

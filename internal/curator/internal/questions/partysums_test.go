@@ -146,7 +146,7 @@ func TestPartiesAnySums(t *testing.T) {
 					if loss != nil {
 						name += ", " + loss.Name()
 					}
-					if asked++; !sample.One(2, name) {
+					if asked++; !sample.One(3, name) {
 						continue
 					}
 					for lie, of := range map[string]func(r *rand.Rand) uint64{"": nil, fmt.Sprintf(", lie %d", asked%len(lies)): lies[asked%len(lies)]} {

@@ -193,7 +193,7 @@ func TestGradientOfEveryLossBySearch(t *testing.T) {
 		for _, loss := range every {
 			for _, clip := range []float64{math.Inf(1), 0.4} {
 				for _, radius := range []float64{0, 0.7} {
-					if !sample.One(2, f.name, loss.Name(), clip, radius) {
+					if !sample.One(3, f.name, loss.Name(), clip, radius) {
 						continue
 					}
 					s := f.sums(t, loss, []float64{0, 0, 0}, 0)

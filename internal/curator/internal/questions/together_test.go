@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
@@ -384,7 +385,7 @@ func TestTilesDontShowInLengths(t *testing.T) {
 			return counts
 		},
 	} {
-		for range 16 {
+		for range sample.Of(6, 16) {
 			for i := range xs {
 				if xs[i], ys[i] = []float64{r.NormFloat64() / 3, r.NormFloat64() / 3, r.NormFloat64() / 3}, r.NormFloat64(); name == "classes" {
 					ys[i] = float64(r.IntN(3))
