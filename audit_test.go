@@ -83,7 +83,7 @@ func TestAudit(t *testing.T) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n%-48s %12s %12s %12s %8s\n", "", "claimed", "reachable", "audited", "runs")
 	for _, a := range slices.Concat(auditedMechanisms(t), auditedLearners(t), auditedCombinators(t), auditedClasses(t)) {
-		if !sample.One(2, a.name) {
+		if !sample.One(3, a.name) {
 			continue
 		}
 		runs, power, enough, excluded := a.shortRuns(), shortPower, shortEnough, shortExcluded

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/internal/audit/sample"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
@@ -149,12 +148,9 @@ func TestNoGainToLose(t *testing.T) {
 // aren't scaled up would be 0.6 times as large, and losses of a budget that isn't, 16 times.
 func TestFewerRowsStandForMany(t *testing.T) {
 	for _, group := range []int{1, 3} {
-		if group == 1 && !sample.All() {
-			continue
-		}
 		s := study()
-		s.Rows, s.Learner, s.Repeats, s.Group = 16_000, dpglm.InferConfig{}, 6, group
-		epsilon := 0.3 * float64(group)
+		s.Rows, s.Learner, s.Repeats, s.Group = 8000, dpglm.InferConfig{}, 6, group
+		epsilon := 0.6 * float64(group)
 		all := at(t, s, epsilon)
 		r, err := s.rehearsal(context.Background(), epsilon)
 		if err != nil {
@@ -163,7 +159,7 @@ func TestFewerRowsStandForMany(t *testing.T) {
 		if r.simulated != s.Rows || all.Simulated != s.Rows {
 			t.Fatalf("%d of %d rows are made up", r.simulated, s.Rows)
 		}
-		r.simulated = 4000
+		r.simulated = 2000
 		few, err := r.expect(context.Background(), epsilon)
 		if err != nil {
 			t.Fatal(err)
