@@ -112,7 +112,7 @@ func TestReleasesAreTheLedgers(t *testing.T) {
 		if c.stopAt > 0 {
 			continue // the ledger says what was planned
 		}
-		r := c.once(t, uint64(i+1))
+		r := c.first(t, uint64(i+1))
 		heardOf, planned := map[string]int{}, map[string]int{}
 		for _, h := range r.Tape.Heard {
 			if h.Mu == 0 {
@@ -210,6 +210,19 @@ func (c *trial) once(t *testing.T, seed uint64) given.Ran {
 	return r
 }
 
+// firsts are runs that more than one test looks at, and none changes.
+var firsts = map[string]given.Ran{}
+
+// first is a trial's run with a seed, which is made once.
+func (c *trial) first(t *testing.T, seed uint64) given.Ran {
+	t.Helper()
+	key := fmt.Sprint(c.name, ", ", seed)
+	if _, ok := firsts[key]; !ok {
+		firsts[key] = c.once(t, seed)
+	}
+	return firsts[key]
+}
+
 // noised is what a release of h adds to its values, drawn from src by the mechanism
 // that the ledger's leaf says; nil for selections.
 func noised(t *testing.T, leaf *node, h given.Heard, src mechanisms.Source) []float64 {
@@ -248,7 +261,7 @@ func noised(t *testing.T, leaf *node, h given.Heard, src mechanisms.Source) []fl
 //     released is raw answer plus this noise, in every coordinate.
 func TestNoiseIsTheLedgers(t *testing.T) {
 	for i, c := range sample.Each(5, trials(t), learnerOf) {
-		first := c.once(t, uint64(i+1))
+		first := c.first(t, uint64(i+1))
 		if c.stopAt > 0 || len(first.Tape.Heard) == 0 {
 			continue
 		}
