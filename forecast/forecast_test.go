@@ -83,7 +83,7 @@ func TestCautions(t *testing.T) {
 }
 
 func study() Scenario {
-	return Scenario{Facts: numbers(3), Rows: 5000, Problem: dpglm.Problem{Loss: losses.Logistic{}}, Delta: 1e-6, Repeats: 3}
+	return Scenario{Facts: numbers(3), Rows: 3000, Problem: dpglm.Problem{Loss: losses.Logistic{}}, Delta: 1e-6, Repeats: 3}
 }
 
 func at(t *testing.T, s Scenario, epsilons ...float64) *Forecast {

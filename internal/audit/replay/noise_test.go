@@ -373,7 +373,7 @@ func numbers(result any) []float64 {
 // are held against the quantiles of χ² at α = 1e-6 for each coordinate; for
 // Laplace's law, whose squares vary by 5 instead of 2, likewise.
 func TestNoiseHasItsLaw(t *testing.T) {
-	runs := sample.Of(700.0, 2000)
+	const runs = 2000
 	for _, l := range []learned{
 		{"OutputPerturbation, GDP", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.GDP(1), nil, nil},
 		{"OutputPerturbation, pure", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.PureDP(1), nil, nil},
