@@ -125,7 +125,7 @@ type InferConfig struct {
 // function of that row and of earlier releases, and whatever it is gradients are clipped to C afterwards. All
 // else follows from what was released and from public facts.
 //
-// Under [Budget.LabelsOnly], of two classes and real labels, releases are those of [StandardisedGD] there, and products of slopes of rows that
+// Under [Budget.LabelsOnly], of two classes, real labels and counts, releases are those of [StandardisedGD] there, and products of slopes of rows that
 // are cut to a norm K, of sensitivity √2·(BK)²; intervals come of a step of Newton's from its estimate, and the Hessian is exact.
 //
 // # Parameters

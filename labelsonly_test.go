@@ -27,23 +27,38 @@ func labelledRows(n int, kind losses.Labels, r *rand.Rand) (*mat.Dense, []float6
 		level := float64(r.IntN(2))
 		x.SetRow(i, []float64{a, 10 * b, a + b + .3*r.NormFloat64(), level, 2})
 		s := .8*a - .4*b + .5*level - .2
-		if kind != losses.Binary {
+		switch kind {
+		case losses.Real:
 			y[i] = s + r.NormFloat64()
-		} else if r.Float64() < 1/(1+math.Exp(-s)) {
-			y[i] = 1
+		case losses.Count:
+			for k := r.ExpFloat64(); k < math.Exp(s) && y[i] < 40; k += r.ExpFloat64() {
+				y[i]++
+			}
+		default:
+			if r.Float64() < 1/(1+math.Exp(-s)) {
+				y[i] = 1
+			}
 		}
 	}
 	return x, y
 }
 
+// rangeOf is the range of labelledRows' labels.
+func rangeOf(l losses.Loss) [2]float64 {
+	switch l.Labels() {
+	case losses.Real:
+		return [2]float64{-10, 10}
+	case losses.Count:
+		return [2]float64{0, 40}
+	}
+	return [2]float64{}
+}
+
 // With no noise to speak of, and many rows, estimates where labels alone are private are those without privacy.
 func TestLabelsOnlyTendsToTheMinimiser(t *testing.T) {
-	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
 		x, y := labelledRows(20000, loss.Labels(), rand.New(rand.NewPCG(3, 4)))
-		bounds := dpglm.Bounds{Feature: 100, Intercept: true}
-		if loss.Labels() == losses.Real {
-			bounds.LabelRange = [2]float64{-10, 10}
-		}
+		bounds := dpglm.Bounds{Feature: 100, LabelRange: rangeOf(loss), Intercept: true}
 		d, err := dpglm.NewDataset(x, y, bounds)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +155,7 @@ func TestLabelsOnlyTellingNothing(t *testing.T) {
 				x.SetRow(i, []float64{draw(), draw()})
 			}
 			for seed := range uint64(10) {
-				for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
+				for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
 					d, err := dpglm.NewDataset(x, make([]float64, n), dpglm.Bounds{Feature: 1, Label: 1, Intercept: true})
 					if err != nil {
 						t.Fatal(err)
@@ -240,13 +255,10 @@ func TestLabelsOnlyTellingNothingOfClasses(t *testing.T) {
 // has none. Of 160 intervals 141 or fewer cover with a probability of 4e-4 where each does with .95, and of 64 53.
 func TestLabelsOnlyIntervals(t *testing.T) {
 	truth := []float64{.8, -.04, 0, .5}
-	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
 		rows := func(n int, seed, more uint64, sign float64) *dpglm.Dataset {
 			x, y := labelledRows(n, loss.Labels(), rand.New(rand.NewPCG(seed, more)))
-			bounds := dpglm.Bounds{Feature: 100, Intercept: true}
-			if loss.Labels() == losses.Real {
-				bounds.LabelRange = [2]float64{-10, 10}
-			}
+			bounds := dpglm.Bounds{Feature: 100, LabelRange: rangeOf(loss), Intercept: true}
 			x.Scale(sign, x)
 			d, err := dpglm.NewDataset(x, y, bounds)
 			if err != nil {

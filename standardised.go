@@ -103,8 +103,8 @@ type StandardisedGDConfig struct{}
 // √2 again; it is asked for as that of [Evaluate]. Everything else follows
 // from what was released and from public facts.
 //
-// Under [Budget.LabelsOnly], of classes and real labels, other releases are made, for neighbours that differ in one label: the sum of
-// labels' statistics, held to ±B, of rows that are cut to a norm K, of the sensitivity 2BK, histograms of them, and the labels' mean
+// Under [Budget.LabelsOnly], of classes, real labels and counts, other releases are made, for neighbours that differ in one label: the sum of
+// labels' statistics, held to ±B, of counts about a middle that follows from what was released before, of rows that are cut to a norm K, of the sensitivity 2BK, histograms of them, and the labels' mean
 // (internal/labelsonly). A Problem.Prior has no release of its own there: weights have a law about k times the prior's, after its scores were
 // shortened to vary by 3 at most, or as much as real labels can, and k, 1 ± ½ beforehand, and the law's variance are those that make the sums
 // likeliest; k is 0 where these are likelier if weights have nothing to do with the prior. Along directions in which no

@@ -55,7 +55,7 @@ func TestSlopesBetweenClasses(t *testing.T) {
 // Nothing is determined where log-odds of a typical row are, or have moved, two off: less is, and more isn't.
 func TestHiddenScores(t *testing.T) {
 	const n, curvature = 100.0, .2
-	x := &fit{space: &space{n: n}}
+	x := &fit{space: &space{n: n}, family: twoClasses{}}
 	diagonal := func(v float64) *mat.SymDense { return mat.NewSymDense(2, []float64{v, 0, 0, v}) }
 	for _, c := range []struct {
 		off, moved float64

@@ -52,11 +52,15 @@ func (x *fit) chooseCut() error {
 	return nil
 }
 
-// likely is half of how far labels' statistics are apart at most: of numbers, likely.
+// likely is half of how far labels' statistics are apart at most: of numbers and counts, likely.
 func (x *fit) likely() float64 {
+	far := tuning.LikelyDeviations * math.Sqrt(x.labels.Residual)
 	switch x.family.(type) {
 	case numbers:
-		return tuning.LikelyDeviations * math.Sqrt(x.labels.Residual)
+		return far
+	case counts: // of which most are 0 where they are few, and 1 the least beside
+		far = math.Max(far, 1)
+		return held{below: far, above: math.Min(far, x.labels.Mean)}.limit()
 	case several: // (1, 0) and (0, 1) of two classes
 		return math.Sqrt2 / 2
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // family is what a likelihood says of the statistic that is summed, for a row's scores, one for each column: its mean
@@ -12,6 +14,15 @@ import (
 type family interface {
 	columns() int
 	tell(scores, mean, slope, variance []float64)
+	// off is how far scores may be off for slopes to tell what means do.
+	off() float64
+}
+
+// single is a family of one column.
+type single interface {
+	family
+	// growth is the derivative of a mean's slope.
+	growth(mean, slope float64) float64
 }
 
 // twoClasses are labels 0 and 1 with log-odds.
@@ -24,6 +35,10 @@ func (twoClasses) tell(scores, mean, slope, variance []float64) {
 	mean[0], slope[0], variance[0] = p-half, p*(1-p), p*(1-p)
 }
 
+func (twoClasses) off() float64 { return tuning.ScoresOff }
+
+func (twoClasses) growth(mean, slope float64) float64 { return -2 * slope * mean }
+
 // numbers are real labels, whose middle is 0.
 type numbers struct{}
 
@@ -32,6 +47,27 @@ func (numbers) columns() int { return 1 }
 func (numbers) tell(scores, mean, slope, variance []float64) {
 	mean[0], slope[0], variance[0] = scores[0], 1, 1
 }
+
+func (numbers) off() float64 { return math.Inf(1) }
+
+func (numbers) growth(float64, float64) float64 { return 0 }
+
+// counts are labels whose mean is the exponential of their score, as far as the loss lets it grow, and whose variance is a multiple of it.
+type counts struct{ most float64 }
+
+func (counts) columns() int { return 1 }
+
+func (c counts) tell(scores, mean, slope, variance []float64) {
+	m := math.Exp(scores[0])
+	mean[0], slope[0], variance[0] = m, m, m
+	if !(m <= c.most) {
+		mean[0], slope[0], variance[0] = c.most, 0, c.most
+	}
+}
+
+func (counts) off() float64 { return tuning.ScoresOffLog }
+
+func (counts) growth(_, slope float64) float64 { return slope }
 
 const (
 	half = 0.5
@@ -56,6 +92,8 @@ func newSeveral(k int) several {
 }
 
 func (c several) columns() int { return c.contrasts.RawMatrix().Cols }
+
+func (several) off() float64 { return tuning.ScoresOff }
 
 func (c several) tell(scores, mean, slope, variance []float64) {
 	b := c.contrasts.RawMatrix()

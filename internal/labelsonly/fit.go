@@ -11,7 +11,7 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// Suits reports whether there is an estimate of a problem from sums of labels: of classes and real labels, of rows that count 1 each, with no
+// Suits reports whether there is an estimate of a problem from sums of labels: of classes, real labels and counts, of rows that count 1 each, with no
 // more features than have moments.
 func Suits(p estimate.Problem) bool {
 	f := p.Facts
@@ -22,7 +22,7 @@ func Suits(p estimate.Problem) bool {
 		return (p.Classes-1)*f.Dim <= estimate.MostFeatures
 	}
 	switch p.Asked.(type) {
-	case losses.Logistic, losses.Squared:
+	case losses.Logistic, losses.Squared, losses.Poisson:
 		return true
 	}
 	return false
@@ -40,9 +40,10 @@ type fit struct {
 	infers bool                 // whether intervals are made, which allow for what rows that count less may change
 	kept   float64              // of μ², that isn't for sums
 	least  float64              // cut that is tried, over what rows are long
-	limit  float64              // that the last sum's statistics were held to
+	limit  float64              // that products' statistics are held to
 	cutOff float64              // the sum of what that cut off
 	lost   float64              // part of rows whose statistics it held
+	unread bool                 // whether noise hid how far they go
 	missed *mat.SymDense        // what rows that count less may change, in units of scores
 }
 
@@ -129,8 +130,11 @@ func (x *fit) familyOf(p estimate.Problem) family {
 	if p.Classes > 0 {
 		return newSeveral(p.Classes)
 	}
-	if _, real := p.Asked.(losses.Squared); real {
+	switch l := p.Loss.(type) {
+	case losses.Squared:
 		return numbers{}
+	case losses.CappedPoisson:
+		return counts{l.Cap}
 	}
 	return twoClasses{}
 }
@@ -186,7 +190,7 @@ func (x *fit) estimate() (*state, observation, error) {
 	}
 	o := observation{scale: 1, unit: 1}
 	var err error
-	o.sum, o.noise, err = x.gradient(x.start(), half, x.run.Pool.Left-x.kept, true)
+	o.sum, o.noise, err = x.gradient(x.start(), half, half, x.run.Pool.Left-x.kept, true)
 	if err != nil {
 		return nil, o, err
 	}

@@ -51,8 +51,8 @@ func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
 		}
 	}
 	e, ok := x.step(mode, o, scatter)
-	if _, real := x.family.(numbers); !real && ok {
-		ok = !mode.separated(x) && !x.hidden(e, x.labels.Curvature)
+	if ok {
+		ok = !x.unread && !mode.separated(x) && !x.hidden(e, x.labels.Curvature)
 	}
 	if !ok || !e.held(x) {
 		return x.weights(mode.theta, mode.times, 0), nil, nil
@@ -84,7 +84,7 @@ func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimat
 	e.theta, e.moved, e.times = slices.Clone(mode.theta), moved.RawVector().Data, mode.times
 	floats.Add(e.theta, e.moved)
 	for j := range n {
-		scatter.SetSym(j, j, scatter.At(j, j)+o.noise*o.noise)
+		scatter.SetSym(j, j, scatter.At(j, j)+o.square(j))
 	}
 	e.covariance, e.missed = linalg.Sandwich(1, e.inverse, scatter), mat.NewSymDense(n, nil)
 	x.addMissed(e.missed, o.scale)
@@ -117,23 +117,28 @@ func (x *fit) addCutOff(scatter *mat.SymDense) error {
 	return nil
 }
 
-// hidden reports whether log-odds of two classes, whose curvature under the constant model is given, may be so far off, or have moved so far, that
+// hidden reports whether scores, whose curvature under the constant model is given, may be so far off, or have moved so far, that
 // slopes tell little.
 func (x *fit) hidden(e estimated, curvature float64) bool {
+	off := x.family.off()
+	if math.IsInf(off, 1) {
+		return false
+	}
 	var root mat.Cholesky
 	var product mat.Dense
 	of, moved := mat.NewVecDense(len(e.moved), nil), mat.NewVecDense(len(e.moved), e.moved)
 	if !root.Factorize(e.inverse) || root.SolveTo(&product, e.covariance) != nil || root.SolveVecTo(of, moved) != nil {
 		return true
 	}
-	return !(mat.Trace(&product)+mat.Dot(moved, of) <= tuning.ScoresOff*tuning.ScoresOff*x.space.n*curvature)
+	return !(mat.Trace(&product)+mat.Dot(moved, of) <= off*off*x.space.n*curvature)
 }
 
 // separated reports whether features tell the two classes of nearly all rows apart, so that the minimum is far out: means rise with the
 // constant by less than a part of what they do under the constant model.
 func (s *state) separated(x *fit) bool {
+	_, classes := x.family.(twoClasses)
 	last := x.space.dim() - 1
-	return x.space.constant && s.slope.At(last, last)*tuning.SeparatedCurvature <= floats.Sum(x.space.factors)*slopes(x.family, constantScores(x.family, x.labels)).At(0, 0)
+	return classes && x.space.constant && s.slope.At(last, last)*tuning.SeparatedCurvature <= floats.Sum(x.space.factors)*slopes(x.family, constantScores(x.family, x.labels)).At(0, 0)
 }
 
 // slopes are those of a row's means by scores.
@@ -264,17 +269,15 @@ func (x *fit) law(e estimated) (*infer.Law, error) {
 			}
 		}
 	}
-	if _, real := x.family.(numbers); !real {
-		x.drownFar(l)
-	}
+	x.drownFar(l)
 	l.Steepness = infer.Steepness{Mean: 1, By: make([]float64, dim)}
 	return l, x.steepen(&l.Steepness, e.theta, at, size)
 }
 
-// steepen finds what probabilities rise by on average, at a point whose coordinates are longer than a law's by a size; of numbers it
-// is 1.
+// steepen finds what means rise by on average, at a point whose coordinates are longer than a law's by a size.
 func (x *fit) steepen(to *infer.Steepness, theta []float64, at []int, size []float64) error {
-	if _, binary := x.family.(twoClasses); !binary {
+	f, one := x.family.(single)
+	if !one {
 		return nil
 	}
 	s, raw := x.space, x.space.raw()
@@ -284,7 +287,7 @@ func (x *fit) steepen(to *infer.Steepness, theta []float64, at []int, size []flo
 		for i, v := range t.slope {
 			sum[raw] += v
 			sum[raw+1] += float64(v * v)
-			floats.AddScaled(sum[:raw], -2*v*t.mean[i], r.x.Data[i*r.x.Stride:i*r.x.Stride+raw])
+			floats.AddScaled(sum[:raw], f.growth(t.mean[i], v), r.x.Data[i*r.x.Stride:i*r.x.Stride+raw])
 		}
 	})
 	if err != nil {
@@ -299,13 +302,14 @@ func (x *fit) steepen(to *infer.Steepness, theta []float64, at []int, size []flo
 	return nil
 }
 
-// drownFar has what isn't determined grow by each weight whose error may be so large that probabilities aren't linear in it: of rows that have the
+// drownFar has what isn't determined grow by each weight whose error may be so large that means aren't linear in it: of rows that have the
 // column's level, say.
 func (x *fit) drownFar(l *infer.Law) {
+	off := x.family.off()
 	dim := x.space.raw()
 	for j := range x.space.d {
 		c := mat.VecDenseCopyOf(mat.NewVecDense(dim, mat.Row(nil, j, l.Weights)))
-		if mat.Inner(c, l.Covariance, c) <= tuning.ScoresOff*tuning.ScoresOff {
+		if mat.Inner(c, l.Covariance, c) <= off*off {
 			continue
 		}
 		whole := mat.Norm(c, 2)

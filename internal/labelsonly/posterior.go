@@ -16,6 +16,7 @@ type belief struct {
 	variance  []float64 // +Inf of constants
 	constants []float64 // where these are likely
 	public    []float64 // or nil; 0 of constants
+	spread    float64   // how much more likely it is, twice the logarithm, that standardised weights have a variance one less, of columns' units; 0 where all are as likely
 }
 
 // posterior is what an observation tells of a point near a state: with the belief's variances times τ², whose likeliest value it finds.
@@ -48,7 +49,7 @@ func newPosterior(s *state, o observation, of belief) (*posterior, bool) {
 		for j := i; j < all; j++ {
 			v.SetSym(i, j, o.scale*s.scatter.At(i, j))
 		}
-		v.SetSym(i, i, v.At(i, i)*(1+ridge)+o.noise*o.noise)
+		v.SetSym(i, i, v.At(i, i)*(1+ridge)+o.square(i))
 	}
 	var root mat.Cholesky
 	if !root.Factorize(v) {
@@ -124,7 +125,7 @@ func (p *posterior) likeliest(theta []float64, unit float64) bool {
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
-	p.evidence = evidence{values: e.Values(nil)}
+	p.evidence = evidence{values: e.Values(nil), spread: p.belief.spread / (unit * unit)}
 	for _, v := range held {
 		var seen, along mat.VecDense
 		seen.MulVec(scaled.T(), v)
@@ -147,11 +148,13 @@ type evidence struct {
 	values   []float64   // of slopes by weights of the variance 1
 	along    [][]float64 // the observation, and the public point's if there is one, along these's vectors
 	products []float64   // the two's, each with the last
+	spread   float64     // what τ² costs
 }
 
 // at is twice the logarithm of a τ²'s evidence, but for what depends on none, and the public point's number that is likeliest with it: 0 where
 // it is likelier still that weights have nothing to do with that point. Where there is none the number is 1.
 func (e evidence) at(square float64) (evidence, times float64) {
+	evidence = -e.spread * square
 	seen, public := e.along[0], e.along[len(e.along)-1]
 	of, by := e.products[0], e.products[len(e.products)-1]
 	for j, v := range e.values {

@@ -77,7 +77,11 @@ func contrast(f family, score, column int) float64 {
 
 // belief is that of weights before labels are asked.
 func (x *fit) belief(constants []float64) belief {
-	return belief{slices.Repeat(x.space.prior(), x.family.columns()), constants, x.public.point}
+	of := belief{variance: slices.Repeat(x.space.prior(), x.family.columns()), constants: constants, public: x.public.point}
+	if _, counted := x.family.(counts); counted { // whose means are e^(V/2) times as large where scores have the variance V: that it is 1 is likely
+		of.spread = float64(len(x.space.moments))
+	}
+	return of
 }
 
 // coordinates are those of weights of features, 0 for the constant: the point whose scores of rows, but for a number, are theirs.

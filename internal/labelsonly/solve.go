@@ -30,6 +30,9 @@ func (x *space) solve(f family, o observation, of belief, start []float64) (*sta
 		found := p.square
 		if round > 1 {
 			p.square = math.Sqrt(last * found)
+			if of.spread > 0 { // slopes grow with it, and may have it alternate
+				p.square = math.Min(last, p.square)
+			}
 			_, p.times = p.evidence.at(p.square)
 		}
 		to, err := x.descend(f, o, at.theta, p)

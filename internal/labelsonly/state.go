@@ -1,19 +1,32 @@
 package labelsonly
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
 )
 
 // observation is the sum of labels' statistics less their middle, times rows' factors, for each column of scores one after
 // another, with noise of one deviation, and the scale of the variance that the family gives one.
 type observation struct {
-	sum   []float64
-	noise float64
-	scale float64
-	unit  float64 // of scores
+	sum      []float64
+	noise    float64
+	constant float64 // deviation of the last one's noise where that has less; 0 where it hasn't
+	scale    float64
+	unit     float64 // of scores
+}
+
+// square is that of a coordinate's noise.
+func (o observation) square(j int) float64 {
+	if o.constant > 0 && j == len(o.sum)-1 {
+		return o.constant * o.constant
+	}
+	return o.noise * o.noise
 }
 
 // state is what a family makes of features at a point θ, the columns' coordinates one after another.
@@ -79,6 +92,26 @@ func (x *space) mean(f family, theta []float64) ([]float64, error) {
 	w := x.columnsOf(theta, c)
 	sum, err := x.each(len(w), func(r rows, sum []float64) { r.means(r.tell(f, w), c, sum) })
 	return x.intoEach(sum, c), err
+}
+
+// weighted is Σ aᵢvᵢzᵢ.
+func (x *space) weighted(v []float64) ([]float64, error) {
+	sum, err := x.features.Sum(x.ctx, x.raw(), func(t curator.Tile, sum []float64) {
+		r, w := rows{x: x.centred(t)}, slices.Clone(v[t.First:t.First+t.N])
+		floats.Mul(w, x.factors[t.First:t.First+t.N])
+		blas64.Gemv(blas.Trans, 1, r.x, blas64.Vector{N: r.x.Rows, Inc: 1, Data: w}, 1, blas64.Vector{N: r.x.Cols, Inc: 1, Data: sum})
+	})
+	return x.into(sum), err
+}
+
+// means are those of rows at a point of one column.
+func (f counts) means(x *space, theta []float64) ([]float64, error) {
+	w, means := x.columnsOf(theta, 1), make([]float64, len(x.factors))
+	_, err := x.features.Sum(x.ctx, 1, func(t curator.Tile, _ []float64) {
+		of := rows{x.centred(t), x.factors[t.First : t.First+t.N], t.Offsets}
+		copy(means[t.First:], of.tell(f, w).mean)
+	})
+	return means, err
 }
 
 // state is that at a point.

@@ -2,11 +2,14 @@ package labelsonly
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/tuning"
 )
@@ -20,11 +23,10 @@ func (x *fit) slope(limit float64) curator.Slope {
 	return p
 }
 
-// gradient releases Σ aᵢψᵢzᵢ, of slopes at a point, or of the middle less labels, held to ±limit.
-func (x *fit) gradient(at []float64, limit, share float64, plain bool) (sum []float64, noise float64, err error) {
-	x.limit = limit
+// gradient releases Σ aᵢψᵢzᵢ, of slopes at a point, or of less labels, plus a middle and held to ±limit.
+func (x *fit) gradient(at []float64, limit, middle, share float64, plain bool) (sum []float64, noise float64, err error) {
 	p := x.slope(limit)
-	p.Plain, p.Middle = plain, half
+	p.Plain, p.Middle = plain, middle
 	u, b := x.split(at)
 	answer, err := x.in.Gradient(x.run.Task.Ctx, u, b, p)
 	sum, err = x.run.Pool.Draw(share, answer, err)
@@ -60,78 +62,256 @@ func (x *fit) ofClasses() (*state, observation, error) {
 func (x *fit) inTwo() (*state, observation, error) {
 	total := x.run.Pool.Left - x.kept
 	at := x.start()
-	var all observation
+	var of looks
+	var o observation
 	var s *state
-	weights := 0.0
 	for _, part := range []float64{tuning.FirstLabels, 1 - tuning.FirstLabels} {
-		o, err := x.residuals(at, part*total)
+		l, err := x.look(at, part*total)
 		if err != nil {
 			return nil, o, err
 		}
-		w := 1 / (o.noise * o.noise)
-		if all.sum == nil {
-			all.sum, all.unit = make([]float64, len(o.sum)), math.Sqrt(o.scale)
+		of = append(of, l)
+		for range rounds(x.family) {
+			if o, err = of.told(x, at); err != nil {
+				return nil, o, err
+			}
+			if s, err = x.space.solve(x.family, o, x.belief(x.start()), at); err != nil {
+				return nil, o, err
+			}
+			at = s.theta
 		}
-		floats.Scale(weights/(weights+w), all.sum)
-		floats.AddScaled(all.sum, w/(weights+w), o.sum)
-		weights += w
-		all.noise, all.scale = 1/math.Sqrt(weights), o.scale
-		if s, err = x.space.solve(x.family, all, x.belief(x.start()), at); err != nil {
-			return nil, all, err
-		}
-		at = s.theta
 	}
-	return s, all, nil
+	return s, o, nil
 }
 
-// residuals releases the sum of labels' statistics by way of what a point leaves of them, with a share, a part of which is for how
-// far these go.
-func (x *fit) residuals(at []float64, share float64) (o observation, err error) {
+// rounds is how often sums are read: what counts lost is known the better the nearer a point is.
+func rounds(f family) int {
+	if _, of := f.(counts); of {
+		return 2
+	}
+	return 1
+}
+
+// look is a sum of what a point leaves of labels.
+type look struct {
+	sum   []float64 // Σ aᵢψᵢzᵢ
+	noise float64
+	there []float64 // the sum of means at the point
+	means []float64 // counts' there
+	to    held
+}
+
+// look releases the sum with a share, a part of which is for how far residuals go.
+func (x *fit) look(at []float64, share float64) (l look, err error) {
 	of := tuning.ResidualsShare * share
-	edges := histogram.Geometric(2*x.run.Problem.Facts.LabelBound, math.Sqrt2, tuning.NormEdges)
+	edges := residualEdges(x.family, x.run.Problem.Facts.LabelBound)
 	u, b := x.split(at)
 	answer, err := x.in.GradientNorms(x.run.Task.Ctx, edges, u, b, x.slope(1))
 	h, err := x.run.Read(of, edges, answer, err)
 	if err != nil {
-		return o, err
+		return l, err
 	}
-	m, err := x.space.round(x.space.cut)
-	if err != nil {
-		return o, err
+	if f, counted := x.family.(counts); counted {
+		if l.means, err = f.means(x.space, at); err != nil {
+			return l, err
+		}
 	}
 	share -= of
-	limit, cutOff := x.heldTo(h, m, share)
-	lost := math.Min(math.Max(h.Over(limit), 0)/x.run.N, half)
-	if o.scale = h.MeanSquare(); !(o.scale > 0) {
-		o.scale = limit * limit
+	if l.to, err = x.heldTo(h, l.means, share); err != nil {
+		return l, err
 	}
-	x.cutOff, x.lost = cutOff/(1-lost), lost
-	o.sum, o.noise, err = x.gradient(at, limit, share, false)
+	x.limit, x.lost, x.unread = l.to.below, l.to.lost, !h.Readable()
+	if l.sum, l.noise, err = x.gradient(at, l.to.limit(), l.to.middle(), share, false); err != nil {
+		return l, err
+	}
+	l.there, err = x.space.mean(x.family, at)
+	return l, err
+}
+
+// looks are sums in the order of their release.
+type looks []look
+
+// residualEdges are those of a histogram of residuals; those of counts, of which one that isn't 0 is 1, fall below that as far as a release has room.
+func residualEdges(f family, bound float64) []float64 {
+	top, k := 2*bound, tuning.NormEdges
+	if _, of := f.(counts); of && top > 1 {
+		k = min(max(k, int(math.Ceil(math.Log(top)/math.Log(math.Sqrt2)))), mostEdges)
+	}
+	return histogram.Geometric(top, math.Sqrt2, k)
+}
+
+// mostEdges leave a histogram as many cells as the smallest release of a pool has coordinates.
+const mostEdges = 60
+
+// told is what looks tell of labels' sum together, those with less noise more.
+func (list looks) told(x *fit, at []float64) (o observation, err error) {
+	last := list[len(list)-1].to
+	o = observation{sum: make([]float64, len(at)), scale: last.scale, unit: list[0].to.unit}
+	c, err := newCounted(x, at)
 	if err != nil {
 		return o, err
 	}
-	there, err := x.space.mean(x.family, at)
-	if err != nil {
-		return o, err
+	weights := 0.0
+	x.cutOff = last.cutOff / (1 - last.lost)
+	for _, l := range list {
+		whole := 1 / (1 - l.to.lost)
+		weight := math.Pow(l.noise*whole, -2)
+		weights += weight
+		floats.AddScaled(o.sum, weight, l.there)
+		floats.AddScaled(o.sum, -weight*whole, l.sum)
+		if c != nil {
+			if err := c.addBeyond(&o, l, weight); err != nil {
+				return o, err
+			}
+		}
 	}
-	floats.Scale(-1/(1-lost), o.sum)
-	floats.Add(o.sum, there)
-	o.noise /= 1 - lost
+	floats.Scale(1/weights, o.sum)
+	o.noise = 1 / math.Sqrt(weights)
+	if c != nil {
+		floats.Scale(1/weights, c.beyond)
+		c.cutOff /= weights
+		c.addMean(&o, x.labels)
+		x.cutOff = c.cutOff
+	}
 	return o, nil
 }
 
-// heldTo is what residuals are held to, and what that cuts off in sum: noise and some of what is cut off are least together.
-func (x *fit) heldTo(h histogram.Tails, m rounded, share float64) (limit, cutOff float64) {
-	mass, least := 0.0, math.Inf(1)
+// counted is what counts are taken to be at a point.
+type counted struct {
+	space  *space
+	means  []float64
+	whole  []float64 // Σ aᵢzᵢ
+	beyond []float64 // Σ aᵢeᵢzᵢ: by how much labels exceed what is held of them
+	cutOff float64   // by how much in all, as far as a histogram or the law tells
+}
+
+// newCounted is nil of numbers.
+func newCounted(x *fit, at []float64) (c *counted, err error) {
+	f, of := x.family.(counts)
+	if !of {
+		return nil, nil
+	}
+	c = &counted{space: x.space, beyond: make([]float64, len(at))}
+	if c.means, err = f.means(x.space, at); err != nil {
+		return nil, err
+	}
+	c.whole, err = x.space.weighted(slices.Repeat([]float64{1}, len(c.means)))
+	return c, err
+}
+
+// addBeyond adds, with a weight, what a look's ends have cut off of counts, as the law of their means says.
+func (c *counted) addBeyond(o *observation, l look, weight float64) error {
+	e := l.beyond(c.means, o.scale)
+	off, err := c.space.weighted(e)
+	if err != nil {
+		return err
+	}
+	c.cutOff += float64(weight * math.Max(floats.Norm(e, 1), l.to.cutOff))
+	floats.AddScaled(c.beyond, weight, off)
+	floats.AddScaled(o.sum, weight, off)
+	floats.AddScaled(o.sum, weight*l.to.middle(), c.whole)
+	return nil
+}
+
+// addMean adds what the labels' mean tells of the constant's sum, of which nothing is cut off: all of the sum of labels but 1 − a of each, which is taken to be its mean.
+// Where that is more, by more than noise, as much more was cut off than the law says, or as much again; what is left is an error of the sum.
+func (c *counted) addMean(o *observation, l estimate.Labels) {
+	noise := c.space.n * math.Hypot(l.Noise, l.Missed)
+	if !c.space.constant || !(noise > 0) {
+		return
+	}
+	sum := c.space.n * l.Mean
+	for i, v := range c.means {
+		sum -= float64((1 - c.space.factors[i]) * v)
+	}
+	last, one, other := len(o.sum)-1, float64(o.noise*o.noise), float64(noise*noise)
+	if more := sum - o.sum[last]; more > 0 {
+		more *= estimate.JamesStein(one+other, more*more)
+		c.cutOff = math.Max(c.cutOff, more)
+		added := math.Min(more, math.Max(0, c.beyond[last]))
+		if added > 0 {
+			floats.AddScaled(o.sum, added/c.beyond[last], c.beyond)
+		}
+		one += float64((more - added) * (more - added)) // which the law doesn't explain
+	}
+	o.sum[last] = (o.sum[last]*other + sum*one) / (one + other)
+	o.constant = math.Sqrt(one * other / (one + other))
+}
+
+// held is how means less labels are held: so far below 0 and so far above it.
+type held struct {
+	below, above float64
+	cutOff       float64 // in sum
+	lost         float64 // part of a mean's change that isn't seen, of numbers
+	scale, unit  float64 // of residuals' variance, over what the family says that it is, and of scores
+}
+
+// limit is half of how far the ends are apart, and middle how far they are off 0.
+func (h held) limit() float64  { return (h.below + h.above) / 2 }
+func (h held) middle() float64 { return (h.below - h.above) / 2 }
+
+// heldTo is what residuals are held to, for noise and some of what is cut off to be least together; means are those of rows, nil of numbers. No count is below 0, so that no
+// mean exceeds one by more than the largest, and one that isn't 0 is 1 at least; of counts as much is cut off as the law of means says, or the histogram if that is more.
+func (x *fit) heldTo(h histogram.Tails, means []float64, share float64) (to held, err error) {
+	m, err := x.space.round(x.space.cut)
+	if err != nil {
+		return to, err
+	}
+	top, least, scale := math.Inf(1), 0.0, h.MeanSquare()
+	if means != nil { // Poisson's law has the scale 1
+		top, least, scale = floats.Max(means), 1, math.Max(1, scale/math.Max(floats.Sum(means)/x.space.n, tiny))
+	}
+	mass, best := 0.0, math.Inf(1)
 	for j, edge := range h.Edges {
+		if j > 0 && edge < least {
+			break
+		}
 		if j > 0 && h.Above[j] > math.Min(tuning.Surely*h.SD(j), x.run.N/2) {
 			mass += h.Above[j] * (h.Edges[j-1] - edge)
 		}
-		noise := 2 * edge * x.space.cut / x.mu(share)
-		risk := noise*noise*float64(x.space.dim()) + math.Pow(tuning.CutPart*mass, 2)*mat.Trace(m.twice)/x.space.n
-		if risk < least {
-			least, limit, cutOff = risk, edge, mass
+		of := held{below: edge, above: math.Min(edge, top), cutOff: mass, scale: scale, unit: 1}
+		if means != nil {
+			of.cutOff = math.Max(mass, floats.Norm(look{means: means, to: of}.beyond(means, scale), 1))
+		}
+		noise := 2 * of.limit() * x.space.cut / x.mu(share)
+		risk := noise*noise*float64(x.space.dim()) + math.Pow(tuning.CutPart*of.cutOff, 2)*mat.Trace(m.twice)/x.space.n
+		if risk < best {
+			best, to = risk, of
 		}
 	}
-	return limit, cutOff
+	if means != nil {
+		return to, nil
+	}
+	to.lost = math.Min(math.Max(h.Over(to.below), 0)/x.run.N, half)
+	if !(to.scale > 0) {
+		to.scale = to.below * to.below
+	}
+	to.unit = math.Sqrt(to.scale)
+	return to, nil
+}
+
+// beyond is by how much labels exceed what is held of them, for counts of such means and variances so many times as large.
+func (l look) beyond(means []float64, scale float64) []float64 {
+	of := make([]float64, len(means))
+	for i, m := range means {
+		high, low := l.means[i]+l.to.below, l.means[i]-l.to.above
+		of[i] = excess(m, high, scale)
+		if low > 0 {
+			of[i] -= low - m + excess(m, low, scale)
+		}
+	}
+	return of
+}
+
+// excess is by how much a count exceeds a number on average, 0 where it doesn't: one of a mean and a variance so many times as large, as much times one of Poisson's law.
+func excess(mean, over, scale float64) float64 {
+	mean, over = mean/scale, over/scale
+	k := math.Floor(over)
+	least := func(k float64) float64 { // how likely a count is so large
+		if k <= 0 {
+			return 1
+		}
+		return mathext.GammaIncReg(k, mean)
+	}
+	return scale * math.Max(0, mean*least(k)-over*least(k+1))
 }

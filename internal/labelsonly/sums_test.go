@@ -49,6 +49,15 @@ func (k *kept) release(t *testing.T, before int) (numbers []float64, mu, noise f
 // alikeTo reports whether two numbers are the same but for rounding, which sensitivities allow for, too.
 func alikeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
 
+// residuals is what one sum alone tells.
+func (x *fit) residuals(at []float64, share float64) (observation, error) {
+	l, err := x.look(at, share)
+	if err != nil {
+		return observation{}, err
+	}
+	return looks{l}.told(x, at)
+}
+
 func reals(mu float64) estimate.Problem {
 	return estimate.Problem{Loss: losses.Squared{}, Asked: losses.Squared{}, Mu: mu}
 }
@@ -84,11 +93,11 @@ func TestResidualsByDefinition(t *testing.T) {
 			t.Errorf("μ = %g: releases of μ = %g and %g", mu, first, second)
 		}
 		h := histogram.NewTails(histogram.Geometric(2*x.run.Problem.Facts.LabelBound, math.Sqrt2, tuning.NormEdges), counts, spread, x.run.N)
-		m, err := x.space.round(x.space.cut)
+		to, err := x.heldTo(h, nil, share*(1-tuning.ResidualsShare))
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit, cutOff := x.heldTo(h, m, share*(1-tuning.ResidualsShare))
+		limit, cutOff := to.below, to.cutOff
 		part := math.Min(math.Max(h.Over(limit), 0)/x.run.N, half)
 		lost = lost || part > 0.01 && cutOff > 0
 		if !alikeTo(o.noise, noise/(1-part)) || !alikeTo(x.lost, part) || !alikeTo(x.cutOff, cutOff/(1-part)) || x.limit != limit {
@@ -126,8 +135,9 @@ func TestLimitOfResiduals(t *testing.T) {
 			if want == low && c.noise == 0 {
 				cut = c.rows * times * (high - low)
 			}
-			if limit, cutOff := x.heldTo(h, m, share); limit != want || math.Abs(cutOff-cut) > 1e-9 {
-				t.Errorf("%g rows above %g, noise of %g: the limit %g, %g cut off", c.rows*times, low, c.noise, limit, cutOff)
+			to, err := x.heldTo(h, nil, share)
+			if err != nil || to.below != want || to.above != want || math.Abs(to.cutOff-cut) > 1e-9 {
+				t.Errorf("%g rows above %g, noise of %g: held to %+v (%v)", c.rows*times, low, c.noise, to, err)
 			}
 		}
 	}
@@ -277,6 +287,111 @@ func TestRestOfPublicModel(t *testing.T) {
 		}
 		if off := w[3] - without[3] + want*floats.Dot(x.public.rest[0], x.space.centre); math.Abs(off) > 1e-12 {
 			t.Errorf("%g times: the intercept is %g off", times, off)
+		}
+	}
+}
+
+// counted are counts of mean 2, one in ten of them ten times as large.
+func countedLabels(r *rand.Rand) (k float64) {
+	for at := r.ExpFloat64(); at < 2; at += r.ExpFloat64() {
+		k++
+	}
+	if r.IntN(10) == 0 {
+		k *= 10
+	}
+	return math.Min(k, 30)
+}
+
+// The sum of counts is that of means less labels plus a middle, held to half of what lies between the ends, with noise of as much on either side; the end above is the largest mean at most.
+// What is read of it has the means, what the law of a point's means says that was cut off, and of the constant what labels' mean says.
+func TestCountsByDefinition(t *testing.T) {
+	poisson, unexplained := losses.Poisson{}, false
+	for _, mu := range []float64{15, 40, 1000} {
+		x, rows, k := drawn(t, estimate.Problem{Loss: losses.CappedPoisson{Cap: 60}, Asked: poisson, Mu: mu}, countedLabels)
+		const share = 0.4
+		at, now := []float64{.05, -.04, .03, .8}, []float64{.1, .02, -.05, .6}
+		l, err := x.look(at, share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, second, noise := k.release(t, 0)
+		if !alikeTo(second, mu*math.Sqrt(share*(1-tuning.ResidualsShare))) || !alikeTo(l.noise, noise) || !alikeTo(l.noise, 2*l.to.limit()*x.space.cut/second) || !floats.Equal(sum, l.sum) {
+			t.Errorf("μ = %g: of a release of μ = %g the noise is %g, want %g", mu, second, l.noise, noise)
+		}
+		means := func(at []float64) []float64 {
+			w, b := x.space.weights(at)
+			var list []float64
+			for i := range rows.RawMatrix().Rows {
+				list = append(list, math.Exp(floats.Dot(w, rows.RawRowView(i))+b))
+			}
+			return list
+		}
+		then, there := means(at), means(now)
+		if top := floats.Max(then); !(l.to.below >= 1) || !alikeTo(l.to.above, math.Min(l.to.below, top)) {
+			t.Errorf("μ = %g: ends %g below and %g above, where the largest mean is %g", mu, l.to.below, l.to.above, top)
+		}
+		o, err := looks{l}.told(x, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, cut := make([]float64, len(now)), make([]float64, len(now))
+		floats.AddScaled(want, -1, sum)
+		for i, m := range then {
+			e := l.beyond(there, l.to.scale)[i]
+			z := append(x.space.into(append(slices.Clone(rows.RawRowView(i)), 1)), 0)[:len(now)]
+			floats.AddScaled(z, -1, x.space.into(append(slices.Clone(x.space.centre), 0)))
+			floats.AddScaled(want, x.space.factors[i]*(m+l.to.middle()+e), z)
+			floats.AddScaled(cut, x.space.factors[i]*e, z)
+		}
+		mean := x.space.n * x.labels.Mean
+		for i, m := range there {
+			mean -= (1 - x.space.factors[i]) * m
+		}
+		one, other := l.noise, x.space.n*math.Hypot(x.labels.Noise, x.labels.Missed)
+		if more := mean - want[3]; more > 0 {
+			more *= estimate.JamesStein(one*one+other*other, more*more)
+			added := math.Min(more, cut[3])
+			floats.AddScaled(want, added/cut[3], cut)
+			one = math.Hypot(one, more-added)
+			unexplained = unexplained || more > added
+		}
+		want[3] = (want[3]*other*other + mean*one*one) / (one*one + other*other)
+		if !floats.EqualApprox(o.sum, want, 1e-6*floats.Norm(want, math.Inf(1))) || !alikeTo(o.square(3), 1/(1/(one*one)+1/(other*other))) || !alikeTo(o.square(0), l.noise*l.noise) {
+			t.Errorf("μ = %g: the sum %v, want %v; noise %g, %g of the constant", mu, o.sum, want, o.square(0), o.square(3))
+		}
+	}
+	if !unexplained {
+		t.Error("all that the mean tells is explained")
+	}
+}
+
+// What labels exceed what is held of them by is the mean excess of counts of Poisson's law, times the scale, over an end above means; what they fall short of one below is taken from it.
+func TestBeyondByDefinition(t *testing.T) {
+	for _, c := range []struct{ there, below, above, mean, scale float64 }{
+		{.2, 1, .2, .3, 1}, {2, 1.5, 1.5, 2.5, 1}, {9, 2.5, 2.5, 8, 1}, {9, 3, 3, 20, 2.5}, {40, 11, 7, 42, 1.7}, {3, 4, 3, 0, 1},
+	} {
+		l, want := look{means: []float64{c.there}, to: held{below: c.below, above: c.above}}, 0.0
+		p := math.Exp(-c.mean / c.scale)
+		for k := 0.0; k < 400; k++ { // a count of its mean and variance
+			y := k * c.scale
+			want += p * (y - math.Max(c.there-c.above, math.Min(y, c.there+c.below)))
+			p *= c.mean / c.scale / (k + 1)
+		}
+		if got := l.beyond([]float64{c.mean}, c.scale)[0]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%+v: %g, want %g", c, got, want)
+		}
+	}
+}
+
+// Edges of counts go down to 1 where a release has room for as many, however far up their range goes.
+func TestResidualEdges(t *testing.T) {
+	for _, c := range []struct{ bound, least, most float64 }{{5, 0, .02}, {1000, .5, 2}, {1e6, .5, 1}, {1e12, 100, 3000}} {
+		edges := residualEdges(counts{}, c.bound)
+		if last := edges[len(edges)-1]; !alikeTo(edges[0], 2*c.bound) || last < c.least || last > c.most || len(edges) > 61 {
+			t.Errorf("to %g: %d edges from %g to %g", c.bound, len(edges), edges[0], last)
+		}
+		if n := len(residualEdges(numbers{}, c.bound)); n != tuning.NormEdges+1 {
+			t.Errorf("to %g: %d edges of numbers", c.bound, n)
 		}
 	}
 }

@@ -169,6 +169,7 @@ func attackedAuto(t *testing.T) []*attack {
 		fits(t, "Auto, a person more or less", family, turned(-1.6, 3.7, 1, 0), by(auto, logistic, budget.AddRemove())),
 		fits(t, "Auto, labels alone, two classes", two, turned(3.5, 1.9, 0, 1), by(auto, logistic, budget.LabelsOnly())),
 		fits(t, "Auto, labels alone, real labels", reals, turned(-0.4, 0.9, end, -end), by(auto, squared, budget.LabelsOnly())),
+		fits(t, "Auto, labels alone, counts", three, turned(0.4, 0.9, end, 0), by(auto, poisson, budget.LabelsOnly())),
 		fits(t, "Auto, labels alone, two classes, from a prior", two, turned(3.5, 1.9, 0, 1), by(auto, from, budget.LabelsOnly())),
 		fits(t, "Infer, two classes", two, [2]canary{{[]float64{-2.4, 3.2}, 1}, {[]float64{-3.2, -2.4}, 0}}, infer(logistic, budget)),
 		fits(t, "Infer, real labels", reals, turned(-0.3, -0.9, end, -end), infer(squared, budget)),

@@ -235,7 +235,7 @@ func (o *rowsOf) labelsAlone(t *testing.T, all map[string][]float64) {
 		all["Auto, "+run] = found(t, m, err)
 	}
 	for name, p := range map[string]dpglm.Problem{
-		"logistic": {Loss: losses.Logistic{}}, "squared": {Loss: losses.Squared{}}, "three classes": {Loss: losses.Logistic{}, Classes: 3},
+		"logistic": {Loss: losses.Logistic{}}, "squared": {Loss: losses.Squared{}}, "poisson": {Loss: losses.Poisson{}}, "three classes": {Loss: losses.Logistic{}, Classes: 3},
 	} {
 		y := o.labels(p.Loss)
 		if p.Classes > 0 {

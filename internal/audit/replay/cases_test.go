@@ -186,6 +186,7 @@ func trials(t *testing.T) []*trial {
 			all = append(all, l.on(t, form, forms[form]))
 		}
 	}
+	all = append(all, countsOnLabels(t)...)
 	return all
 }
 

@@ -15,19 +15,34 @@ func onLabels(t *testing.T) []*trial {
 	t.Helper()
 	auto, inference := dpglm.AutoConfig{}, dpglm.InferConfig{}
 	sum, first := map[string]float64{pooled + " #2": 0.999}, map[string]float64{pooled + " #1": 1 - 1e-9}
-	var all []*trial
-	for _, l := range []learned{
+	return append(ofLabels(t, []learned{
 		{"Auto, labels, constant model", 24, auto, losses.Logistic{}, 0, dpglm.GDP(1), nil, first},
 		{"Auto, labels of two classes", 24, auto, losses.Logistic{}, 0, dpglm.GDP(25), nil, sum},
 		{"Auto, labels of two classes, large budget", 24, auto, losses.Logistic{}, 0, dpglm.GDP(3000), nil, nil},
-		{"Auto, counts, labels", 40, auto, losses.Poisson{}, 0, dpglm.GDP(20), nil, nil},
+		{"Auto, counts alone", 40, auto, losses.Poisson{}, 0, dpglm.GDP(20), nil, nil},
 		{"Auto, real labels alone", 40, auto, losses.Squared{}, 0, dpglm.GDP(20), nil, nil},
 		{"Auto, real labels alone, large budget", 40, auto, losses.Squared{}, 0, dpglm.GDP(3000), nil, nil},
 		{"Auto, labels of another loss", 24, auto, losses.Probit{}, 0, dpglm.GDP(25), nil, nil},
 		{"Infer, labels of two classes", 24, inference, losses.Logistic{}, 0, dpglm.GDP(25), nil, nil},
 		{"Infer, labels of two classes, large budget", 24, inference, losses.Logistic{}, 0, dpglm.GDP(3000), nil, nil},
 		{"Infer, real labels alone", 40, inference, losses.Squared{}, 0, dpglm.GDP(40), nil, nil},
-	} {
+	}), classesOnLabels()...)
+}
+
+// countsOnLabels are more of counts there.
+func countsOnLabels(t *testing.T) []*trial {
+	t.Helper()
+	return ofLabels(t, []learned{
+		{"Auto, counts alone, large budget", 40, dpglm.AutoConfig{}, losses.Poisson{}, 0, dpglm.GDP(3000), nil, nil},
+		{"Infer, counts alone", 40, dpglm.InferConfig{}, losses.Poisson{}, 0, dpglm.GDP(40), nil, nil},
+	})
+}
+
+// ofLabels are trials on rows of which labels alone are private.
+func ofLabels(t *testing.T, list []learned) []*trial {
+	t.Helper()
+	var all []*trial
+	for _, l := range list {
 		forms := designs(l.n, l.loss.Labels())
 		for _, base := range []string{"dense", "dense, intercept", "schema", "sparse schema, intercept"} {
 			d := forms[base]
@@ -40,7 +55,7 @@ func onLabels(t *testing.T) []*trial {
 			}
 			if _, infers := l.learner.(dpglm.InferConfig); infers {
 				c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-					return dpglm.Infer(ctx, d, dpglm.Problem{Loss: l.loss}, l.budget.LabelsOnly(), inference, env)
+					return dpglm.Infer(ctx, d, dpglm.Problem{Loss: l.loss}, l.budget.LabelsOnly(), dpglm.InferConfig{}, env)
 				}
 			}
 			all = append(all, c)
@@ -49,7 +64,7 @@ func onLabels(t *testing.T) []*trial {
 		d.form = "labels, offsets"
 		all = append(all, l.on(t, "offsets", d))
 	}
-	return append(all, classesOnLabels()...)
+	return all
 }
 
 // classesOnLabels are estimates of classes there: a row that is cut moves their sum by all that is declared.

@@ -29,7 +29,7 @@ func TestLabelsAloneWhoeverReads(t *testing.T) {
 	}
 	defer there.Close()
 	memory, b := given.Dataset(t, x, y, bounds), dpglm.GDP(2).LabelsOnly()
-	for name, p := range map[string]dpglm.Problem{"two classes": {Loss: losses.Logistic{}}, "reals": {Loss: losses.Squared{}}, "classes": {Loss: losses.Logistic{}, Classes: 2}} {
+	for name, p := range map[string]dpglm.Problem{"two classes": {Loss: losses.Logistic{}}, "reals": {Loss: losses.Squared{}}, "counts": {Loss: losses.Poisson{}}, "classes": {Loss: losses.Logistic{}, Classes: 2}} {
 		for method, run := range map[string]func(d *dpglm.Dataset) (any, error){
 			"Auto": func(d *dpglm.Dataset) (any, error) { return dpglm.Auto(ctx, d, p, b, given.Seeded(1)) },
 			"inference": func(d *dpglm.Dataset) (any, error) {

@@ -163,8 +163,9 @@ type Slope struct {
 	// Cut, where it isn't 0, has rows count min(1, Cut/norm), so that none is longer than that, and φ' is held to
 	// ±Clip/Cut: then nothing that depends on a label says how much a row counts. Nothing is apart, and Likely is 0.
 	Cut float64
-	// Plain has Middle less the label, 0 or 1 where it is binary, in the place of φ', whatever the point is.
-	Plain  bool
+	// Plain has less the label, 0 or 1 where it is binary, in the place of φ', whatever the point is.
+	Plain bool
+	// Middle is added to φ', or to what is in its place, before that is held.
 	Middle float64
 }
 
@@ -174,6 +175,9 @@ func (p Slope) valid() error {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return check.Fail(check.ErrBound, "slope", nil, "must have numbers of 0 or more")
 		}
+	}
+	if math.IsNaN(p.Middle) || math.IsInf(p.Middle, 0) {
+		return check.Fail(check.ErrBound, "slope", nil, "must have a middle that is finite")
 	}
 	if p.Means > 0 && (!(p.Apart > 0) || p.Likely > 0 || p.Cut > 0 || p.Plain) {
 		return check.Fail(check.ErrBound, "slope", nil, "must have means apart, of rows that are clipped alone")

@@ -3,6 +3,8 @@ package questions
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -53,9 +55,12 @@ func (s *Sums) weighed(z, l []float64, lo int, norms []float64, p Slope) {
 		s.likely(l, z, lo, p.Likely)
 	}
 	if p.Plain {
-		lessLabels(s, z, lo, p.Middle)
+		lessLabels(s, z, lo)
 	} else {
 		s.slopes(z, lo)
+	}
+	if p.Middle != 0 {
+		floats.AddConst(p.Middle, z)
 	}
 	if p.Cut > 0 {
 		cutRows(z, norms[lo:], p)
@@ -81,15 +86,15 @@ func weight(likely, norm, clip float64) float64 {
 	return 1
 }
 
-// lessLabels sets z to the middle less the labels of the rows from lo on, of which those of two classes are 0 and 1.
-func lessLabels(s *Sums, z []float64, lo int, middle float64) {
+// lessLabels sets z to less the labels of the rows from lo on, of which those of two classes are 0 and 1.
+func lessLabels(s *Sums, z []float64, lo int) {
 	binary := s.loss.Labels() == losses.Binary
 	for k := range z {
 		y := s.labels[lo+k]
 		if binary {
 			y = (y + 1) / 2
 		}
-		z[k] = middle - y
+		z[k] = -y
 	}
 }
 

@@ -35,7 +35,7 @@ func TestSlopesAreNumbers(t *testing.T) {
 	}
 	u := make([]float64, r.Dim())
 	for _, bad := range []float64{math.NaN(), -1, math.Inf(1)} {
-		for _, p := range []Slope{{Clip: bad}, {Clip: 1, Constant: bad}, {Clip: 1, Apart: bad}, {Clip: 1, Apart: 1, Means: bad}, {Clip: 1, Means: 1}, {Clip: 1, Apart: 1, Means: 1, Likely: 1}, {Clip: 1, Apart: 1, Means: 1, Cut: 1}, {Clip: 1, Apart: 1, Means: 1, Plain: true}, {Clip: 1, Likely: bad}, {Clip: 1, Cut: bad}} {
+		for _, p := range []Slope{{Clip: bad}, {Clip: 1, Constant: bad}, {Clip: 1, Apart: bad}, {Clip: 1, Apart: 1, Means: bad}, {Clip: 1, Means: 1}, {Clip: 1, Apart: 1, Means: 1, Likely: 1}, {Clip: 1, Apart: 1, Means: 1, Cut: 1}, {Clip: 1, Apart: 1, Means: 1, Plain: true}, {Clip: 1, Likely: bad}, {Clip: 1, Cut: bad}, {Clip: 1, Middle: bad * math.Inf(1)}} {
 			_, gradient := r.Gradient(ctx, u, 0, p)
 			_, norms := r.GradientNorms(ctx, []float64{1}, u, 0, p)
 			_, scatter := r.Scatter(ctx, u, 0, p)
@@ -49,7 +49,7 @@ func TestSlopesAreNumbers(t *testing.T) {
 	}
 }
 
-// With a Cut a row adds min(1, Cut/norm) times its slope, or Middle less its label, held to ±Clip/Cut; labels far out on either side
+// With a Cut a row adds min(1, Cut/norm) times its slope, or less its label, plus Middle and held to ±Clip/Cut; labels far out on either side
 // move the sum by all that is declared, and by no more.
 func TestCutRowsCountByTheirNorms(t *testing.T) {
 	const n, cut, bound = 200, 1.5, 50.0
@@ -61,7 +61,7 @@ func TestCutRowsCountByTheirNorms(t *testing.T) {
 	}
 	x.SetRow(7, []float64{6, 0})
 	u := []float64{.5, -1}
-	for _, p := range []Slope{{Clip: 3, Constant: 1, Cut: cut}, {Clip: 3, Constant: 1, Cut: cut, Plain: true, Middle: .5}} {
+	for _, p := range []Slope{{Clip: 3, Constant: 1, Cut: cut}, {Clip: 3, Constant: 1, Cut: cut, Middle: 1.25}, {Clip: 3, Constant: 1, Cut: cut, Plain: true, Middle: .5}} {
 		ask := func(label float64) ([]float64, float64) {
 			t.Helper()
 			y[7] = label
@@ -93,8 +93,9 @@ func TestCutRowsCountByTheirNorms(t *testing.T) {
 			z := []float64{x.At(i, 0), x.At(i, 1), 1}
 			slope := u[0]*z[0] + u[1]*z[1] + .25 - y[i]
 			if p.Plain {
-				slope = p.Middle - y[i]
+				slope = -y[i]
 			}
+			slope += p.Middle
 			slope = math.Max(-p.Clip/cut, math.Min(slope, p.Clip/cut)) * math.Min(1, cut/math.Sqrt(z[0]*z[0]+z[1]*z[1]+1))
 			for j, v := range z {
 				want[j] += slope * v
