@@ -71,9 +71,13 @@ func (x *fit) inTwo() (*state, observation, error) {
 			return nil, o, err
 		}
 		of = append(of, l)
-		for range rounds(x.family) {
+		for round := range mostRounds { // what ends cut off of counts is known the better the nearer a point is
+			before := o
 			if o, err = of.told(x, at); err != nil {
 				return nil, o, err
+			}
+			if round > 0 && floats.Distance(o.sum, before.sum, 2) < near*o.noise {
+				break
 			}
 			if s, err = x.space.solve(x.family, o, x.belief(x.start()), at); err != nil {
 				return nil, o, err
@@ -82,14 +86,6 @@ func (x *fit) inTwo() (*state, observation, error) {
 		}
 	}
 	return s, o, nil
-}
-
-// rounds is how often sums are read: what counts lost is known the better the nearer a point is.
-func rounds(f family) int {
-	if _, of := f.(counts); of {
-		return 2
-	}
-	return 1
 }
 
 // look is a sum of what a point leaves of labels.
