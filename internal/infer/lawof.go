@@ -30,7 +30,8 @@ func (v *newton) law() *Law {
 		l.Drowned, l.Hidden = curve.drowned(), curve.typical(v.moved())
 	}
 	l.Seen, l.Curved = 1, 1
-	if len(v.in.run.Task.Levels()) > 0 && curve.hidden == nil { // of which some may not occur
+	// Levels may not occur, and where noise is next to none a direction that has drowned is one that other columns tell.
+	if (len(v.in.run.Task.Levels()) > 0 || estimate.Quiet(v.in.run.NMu(), v.in.run.D)) && curve.hidden == nil {
 		l.Seen, l.Curved = curve.flat(len(l.Drowned))
 	}
 	l.Covariance = linalg.Sandwich(1/v.in.run.N, curve.inverse, v.scatter.m)

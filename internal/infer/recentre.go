@@ -26,13 +26,15 @@ func (v *space) recentre(packed []float64, rho float64, from []float64, b float6
 		return t, errEigen
 	}
 	values := e.Values(nil)
-	var a, both mat.Dense
+	var a, both, along mat.Dense
 	e.VectorsTo(&a)
+	along.Mul(v.frame.At.Matrix, &a)
 	t = turned{U: make([]float64, d), B: b, Curvature: curvature, Eigenvalues: make([]float64, d)}
-	for k, v := range values {
-		positive := math.Max(v, 0)
-		scale := math.Sqrt(curvature / (positive + rho))
-		t.Eigenvalues[k] = v * scale * scale
+	for k, value := range values {
+		positive := math.Max(value, 0)
+		long := v.run.Task.Data.Facts().Bound * mat.Norm(along.ColView(k), 2) // the longest row there is
+		scale := math.Min(math.Sqrt(curvature/(positive+rho)), stretchMost/long)
+		t.Eigenvalues[k] = value * scale * scale
 		for i := range d {
 			t.U[k] += float64(a.At(i, k)*from[i]) / scale // A' has orthogonal columns
 			a.Set(i, k, a.At(i, k)*scale)
@@ -52,6 +54,10 @@ func (v *space) recentre(packed []float64, rho float64, from []float64, b float6
 	v.frame.In, err = v.run.Frame(v.frame.At)
 	return t, err
 }
+
+// stretchMost is how long a row may be made at most: sums of thousands of rows declare to round by up to 2⁻⁴⁰ of the longest one's square, so that in
+// coordinates stretched further what rounding hides is as large as a row, and noise that hides it is, too.
+const stretchMost = 0x1p20
 
 // centred is what a Hessian per row has beside the intercept once the centre has moved by a shift,
 // in coordinates, at which the two are independent; and the curvature along the intercept, or the
