@@ -1,6 +1,8 @@
 package curator
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -149,6 +151,20 @@ func TestGradientSensitivityIsOfTheQuestion(t *testing.T) {
 		if e := overheard(t, d.Rows(), answer, 3); e.L2 < want || e.L2 > want*(1+1e-9) {
 			t.Errorf("by moments, ‖w‖ = %g: sensitivity %g, want %g", r, e.L2, want)
 		}
+	}
+}
+
+// Gradients by second moments read no rows, and end with their context all the same.
+func TestGradientsByMomentsEnd(t *testing.T) {
+	d := newSample(rand.New(rand.NewPCG(1, 2)), 9, 3, losses.Real).open(t, false)
+	begun, end := context.WithCancel(t.Context())
+	by, err := under(t, d, losses.Squared{}).Gradients(begun, noClip, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if _, err := by([]float64{0, 1, 0}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
 	}
 }
 

@@ -94,7 +94,7 @@ const (
 
 // What estimates are tuned by where labels alone are private.
 const (
-	// FirstLabels: part of μ² of the first of two sums of real labels, by whose estimate the second one's are less.
+	// FirstLabels: part of μ² of the first of two sums of real labels or counts, by whose estimate the second one's are less.
 	// Tuned on the 11 sets of real labels in dev and hard, 26 November 2026.
 	FirstLabels = 0.3
 	// ResidualsShare: part of a sum's μ² that a histogram of residuals takes. Tuned on the 11 sets of real labels in
