@@ -78,13 +78,18 @@ type EvaluateConfig struct {
 // and labels are counted up to four times, each time in bins that are moved by a part of one:
 // together these have the noise of one histogram and tell places to a quarter of a bin. Rows
 // are taken to be spread evenly over that. Whole numbers have the middle
-// of such a part, as far as bins are no wider than four. Rare scores beyond the range are taken to
-// lie near its ends.
+// of such a part, as far as bins are no wider than four. Of two classes there are further bins beyond the range, each up to four times as
+// far out as the one before, where rows in them stand out from noise; scores beyond all bins are taken to lie near their ends.
+//
+// Few rows may lie far beyond them, though, and where scores tell them the wrong class they can be most of a log-loss, which has no bound, and turn a slope of
+// calibration. So the interval of log-loss reaches up, of two classes, of levels and of several classes, and those of calibration to either side, to what
+// they are with such rows: those of wrong classes that are counted beyond the bins, and a standard deviation of noise more, as far out as numbers of rows are seen to fall. Where
+// by that log-loss would grow by more than half of its interval, nothing tells where they lie, and they are at the end of what scores can be.
 //
 // In a bin of scores ones and zeros are each taken to grow by a factor from end to end, as the bins on either side let expect, and intervals of
 // log-loss, Brier score and calibration are longer by as much as that changes them, to the same side. An area under a curve is that under chords
 // and, where odds rise with the score, between the chord of each bin and the lines that go on from its neighbours: it is estimated to have a third of
-// what lies between, as where log-odds rise evenly, and its interval reaches to all. A mean of areas isn't there without all of them.
+// what lies between, as where log-odds rise evenly, and its interval reaches from none of it, as of few distinct scores, to all. A mean of areas isn't there without all of them.
 //
 // Means are held to the labels' range, as [Model.Means] does.
 //

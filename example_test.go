@@ -216,7 +216,7 @@ func ExampleGridSearch_evaluated() {
 	// │  │  ├─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP
 	// │  │  └─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP
 	// │  └─ selection on the other 800 rows: 1 × 1-DP
-	// └─ at most, evaluation: 2 × Gaussian in 136 dimensions, σ = 5.9746 × sensitivity, together 0.236704-GDP
+	// └─ at most, evaluation: 2 × Gaussian in 164 dimensions, σ = 5.9746 × sensitivity, together 0.236704-GDP
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 }
 

@@ -42,7 +42,6 @@ func raised(list []Figure, over []reading) {
 		}
 		all := over[at].value
 		by := even * all
-		x := Interval{f.Of.Value + by, f.Of.Low + by, f.Of.High + by}
-		list[k].Of = x.wider(math.Max(0, by-all), math.Max(0, all-by)).within(0, 1)
+		list[k].Of = Interval{f.Of.Value + by, f.Of.Low + math.Min(0, all), f.Of.High + math.Max(0, all)}.within(0, 1)
 	}
 }

@@ -2,8 +2,10 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/curator"
@@ -20,7 +22,7 @@ type Binary struct {
 }
 
 // BinarySize is that of [Binary.Evaluate].
-func BinarySize() Size { return Size{2, 2 * max(firstDim(), mostListed)} }
+func BinarySize() Size { return Size{2, 2 * max(firstDim(), mostListed+histogram.MostFarther)} }
 
 // leastBound is that of scores which are all 0: edges need a range.
 const leastBound = 1e-6
@@ -33,24 +35,27 @@ func (b Binary) Evaluate(t Task, in *curator.Framed) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := make([]float64, len(zeros))
-	for k := range both {
-		both[k] = zeros[k] + ones[k]
-	}
+	both := floats.AddTo(make([]float64, len(zeros)), zeros, ones)
 	cut := math.Log(b.Threshold) - math.Log1p(-b.Threshold)
 	if b.Link == losses.ProbitLink {
 		cut = distuv.UnitNormal.Quantile(b.Threshold)
 	}
-	edges, beyond := histogram.Cuts(first, both, float64(spread*math.Sqrt2), t.cells(1, tuning.CellWidth))
-	edges = append(edges, cut)
-	sort.Float64s(edges)
+	near, beyond := histogram.Cuts(first, both, float64(spread*math.Sqrt2), t.cells(1, tuning.CellWidth))
+	near = append(near, cut)
+	sort.Float64s(near)
+	edges := histogram.Farther(near, b.Score.Bound)
 	if zeros, ones, spread, err = b.scores(t, in, 1-tuning.RangeShare, edges); err != nil {
 		return nil, err
 	}
-	c := newScored(edges, beyond, cut, gradedBy(b.Link), spread)
+	both = floats.AddTo(make([]float64, len(zeros)), zeros, ones)
+	below, above := slices.Index(edges, near[0]), len(edges)-1-slices.Index(edges, near[len(near)-1])
+	c := newScored(edges, histogram.Folded(both, spread*math.Sqrt2, below, above), beyond, cut, gradedBy(b.Link), spread)
 	of := t.sample(append(zeros, ones...), spread)
-	list, pure := c.intervals(of), of.pure()[0]
-	raised(list, []reading{overChords(area, pure[len(zeros):], pure[:len(zeros)])})
+	list := c.intervals(of)
+	if c.by.probabilities {
+		c.allowForFar(list, of.counts, b.Score.Bound)
+	}
+	raised(list, []reading{c.areaOverChords(of.pure())})
 	r := &Result{ROC: curve(list, falsePositive, truePositive), Calibration: curve(list, predicted, observed)}
 	r.add(list[:c.plain()]...)
 	return r, nil

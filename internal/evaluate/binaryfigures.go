@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -27,18 +28,21 @@ func gradedBy(link losses.Link) graded {
 
 // scored makes figures of counts of zeros, then ones, in cells of scores.
 type scored struct {
-	cut           int // the cells from here on are classified as 1
-	probabilities bool
-	cells         cells
-	noise         float64  // standard deviation of a count's
-	even          bool     // whether rows are taken to be spread evenly over cells
-	groups        [][2]int // of the calibration curve
+	cut    int // the cells from here on are classified as 1
+	by     graded
+	cells  cells
+	fold   histogram.Fold // of counts between all edges to cells
+	noise  float64        // standard deviation of a count's
+	even   bool           // whether rows are taken to be spread evenly over cells
+	groups [][2]int       // of the calibration curve
 	// Of points of each cell, one cell after the other.
 	score, mean, square, one, zero []float64
 }
 
-func newScored(edges []float64, beyond, cut float64, g graded, noise float64) *scored {
-	c := &scored{cut: sort.SearchFloat64s(edges, cut) + 1, probabilities: g.probabilities, cells: ends(edges, beyond), noise: noise}
+// newScored has cells between edges that are left of a fold.
+func newScored(edges []float64, fold histogram.Fold, beyond, cut float64, g graded, noise float64) *scored {
+	left := fold.Edges(edges)
+	c := &scored{cut: sort.SearchFloat64s(left, cut) + 1, by: g, cells: ends(left, beyond), fold: fold, noise: noise}
 	for k := range len(c.cells) - 1 {
 		for i := range points {
 			z := within(c.cells[k], c.cells[k+1], i)
@@ -63,15 +67,27 @@ const (
 
 // plain is the number of figures before the curves.
 func (c *scored) plain() int {
-	if c.probabilities {
+	if c.by.probabilities {
 		return probableFigures
 	}
 	return scoreFigures
 }
 
+// classes are the counts of zeros and of ones in cells.
+func (c *scored) classes(counts [][]float64) (zeros, ones []float64) {
+	half := len(counts[0]) / 2
+	return c.fold.Of(counts[0][:half]), c.fold.Of(counts[0][half:])
+}
+
+// areaOverChords is by how much more the area may be, by counts that aren't negative.
+func (c *scored) areaOverChords(counts [][]float64) reading {
+	zeros, ones := c.classes(counts)
+	return overChords(area, ones, zeros)
+}
+
 // figures are those of all rows, and points of curves.
 func (c *scored) figures(counts [][]float64) []reading {
-	zeros, ones := counts[0][:len(c.cells)-1], counts[0][len(c.cells)-1:]
+	zeros, ones := c.classes(counts)
 	var n0, n1, right float64
 	for k := range zeros {
 		n0 += zeros[k]
@@ -89,7 +105,7 @@ func (c *scored) figures(counts [][]float64) []reading {
 		{rateOfOnes, n1 / n},
 	}
 	curve := c.roc(zeros, ones, n0, n1)
-	if !c.probabilities {
+	if !c.by.probabilities {
 		return append(list, curve...)
 	}
 	zeros, ones = c.spread(zeros), c.spread(ones)
@@ -169,7 +185,17 @@ const (
 	newtonRounds = 50
 	definite     = 1e-9  // determinant over the diagonal's product, from which on a Hessian can be inverted
 	settled      = 1e-10 // a step that is none
+	near         = 1e-4  // one at which a parabola is close
 )
+
+// missed is the log-loss of rows at points, all together, by an intercept and a slope of the log-odds there.
+func (c *scored) missed(zeros, ones []float64, a, b float64) (sum float64) {
+	loss := losses.Logistic{}
+	for k, z := range c.score {
+		sum += float64(ones[k]*loss.Value(a+float64(b*z), 1)) + float64(zeros[k]*loss.Value(a+float64(b*z), -1))
+	}
+	return sum
+}
 
 // calibrate fits classes of rows at points to an intercept and a slope of the log-odds there, by
 // Newton's method; NaN where counts drown in noise.
@@ -193,8 +219,11 @@ func (c *scored) calibrate(zeros, ones []float64) (a, b float64) {
 		da, db := (float64(hbb*ga)-float64(hab*gb))/det, (float64(haa*gb)-float64(hab*ga))/det
 		gap := math.Max(math.Abs(da), math.Abs(db))
 		held := math.Min(1, 1/gap)
+		for held*gap > near && c.missed(zeros, ones, a+float64(held*da), b+float64(held*db)) > c.missed(zeros, ones, a, b) {
+			held /= 2 // few rows far out bend what others make a parabola
+		}
 		a, b = a+float64(held*da), b+float64(held*db)
-		if gap < settled {
+		if held*gap < settled {
 			return a, b
 		}
 	}

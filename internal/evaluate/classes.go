@@ -167,7 +167,11 @@ func (c counter) logLoss(r *Result, all everywhere) error {
 	for _, counts := range lists {
 		slices.Reverse(counts)
 	}
-	r.add(c.mean(logLoss, g, lists, spread)...)
+	list := c.mean(logLoss, g, lists, spread)
+	g.Most = float64(2*c.of.Bound) + math.Log(float64(c.k))
+	_, above, _ := g.MayHide(histogram.Overlay(lists), spread, 0)
+	list[0].Of = list[0].Of.wider(0, above.Within((list[0].Of.High-list[0].Of.Low)/2))
+	r.add(list...)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -116,7 +117,7 @@ func TestProbabilitiesAreCovered(t *testing.T) {
 		"noise":      {law{steps(-12, 12, 24), 10_000, 15, logistic(4, 1)}, 4, 1},
 		"wide cells": {law{steps(-12, 12, 6), 10_000, 3, logistic(4, 0.8)}, 4, 0.8},
 	} {
-		of := newScored(c.edges, 1, 0, gradedBy(losses.Logit), c.noise)
+		of := newScored(c.edges, histogram.Fold{Low: 1, High: 1}, 1, 0, gradedBy(losses.Logit), c.noise)
 		brier, weight := 0.0, 0.0
 		for _, u := range steps(-6, 6, 2000) {
 			q, p, w := losses.Logit.Mean(c.deviation*u), losses.Logit.Mean(c.slope*c.deviation*u), math.Exp(-u*u/2)

@@ -125,6 +125,7 @@ func (l Levels) Evaluate(t Task, in *curator.Framed) (*Result, error) {
 	r := &Result{}
 	of := t.sample(j.Counts, j.Spread)
 	list := of.intervals(c.figures)
+	c.allowForFar(find(list, logLoss), j, l)
 	raised(list, c.areas(overChords, of.pure()[0]))
 	r.add(list...)
 	r.table(c.confusion(j.Counts), k)

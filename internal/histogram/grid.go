@@ -151,9 +151,9 @@ func (g Grid) Ends(counts []float64, spread, part, sds float64) (low, high float
 // slower one.
 func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hidden) {
 	n := floats.Sum(counts)
-	sides, _ := g.sides(counts, centre)
+	sides, _ := g.sides(counts, spread, centre)
 	for _, s := range sides {
-		l, seen := g.far(spread, s)
+		l, seen := s.far()
 		if !seen || s.near >= s.end {
 			continue
 		}
@@ -168,42 +168,38 @@ func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hid
 	return h
 }
 
-// side is what lies on one side of a centre, and beyond a grid: from a distance, which is below 0 where the centre lies
-// beyond it too, to an end.
+// side is what lies on one side of a centre, and beyond cells: from a distance, which is below 0 where the centre lies
+// beyond them too, to an end. Rows farther than beyond are counted beyond the cells.
 type side struct {
-	sign, near, end float64
-	outer, narrow   float64   // where the outermost narrow cell ends, and its width
-	rows            []float64 // in as many of the outermost cells
+	sign, near, end, beyond float64
+	// exceed is how many rows lie farther from the centre than a distance, those of a cell spread evenly over it, and the standard deviation of their noise.
+	exceed func(distance float64) (rows, noise float64)
 }
 
 // sides are both, and half of what the grid is wide.
-func (g Grid) sides(counts []float64, centre float64) (list [2]side, half float64) {
+func (g Grid) sides(counts []float64, spread, centre float64) (list [2]side, half float64) {
 	narrow := g.Step / float64(g.Shifts)
 	top := g.High + narrow/2 // where rows beyond are counted, in the mean of all shifts
 	bottom := top - float64(float64(g.Cells+1)*g.Step)
 	highest := g.High + g.Step
 	lowest := highest - float64(float64(len(counts))*narrow)
-	above := side{1, top - centre, g.Most - centre, highest - centre, narrow, make([]float64, len(counts)+1)}
-	below := side{-1, centre - bottom, centre - g.Least, centre - lowest, narrow, make([]float64, len(counts)+1)}
+	above, below := make([]float64, len(counts)+1), make([]float64, len(counts)+1)
 	for k := range counts {
-		above.rows[k+1] = above.rows[k] + counts[k]
-		below.rows[k+1] = below.rows[k] + counts[len(counts)-1-k]
+		above[k+1] = above[k] + counts[k]
+		below[k+1] = below[k] + counts[len(counts)-1-k]
 	}
-	return [2]side{above, below}, (top - bottom) / 2
-}
-
-// exceed is how many rows lie farther from the centre than a distance, spread evenly over a cell, and in how many narrow
-// cells.
-func (s side) exceed(distance float64) (rows, cells float64) {
-	if cells = min((s.outer-distance)/s.narrow, float64(len(s.rows)-1)); !(cells > 0) { // nor where a centre isn't known
-		return 0, 0
+	one := func(sign, near, end, outer float64, rows []float64) side {
+		return side{sign, near, end, near - g.Step + narrow/2, func(distance float64) (float64, float64) {
+			cells := min((outer-distance)/narrow, float64(len(rows)-1))
+			if !(cells > 0) { // nor where a centre isn't known
+				return 0, 0
+			}
+			k := min(int(cells), len(rows)-2)
+			return rows[k] + float64((cells-float64(k))*(rows[k+1]-rows[k])), spread * math.Sqrt(cells) / float64(g.Shifts)
+		}}
 	}
-	k := min(int(cells), len(s.rows)-2)
-	return s.rows[k] + float64((cells-float64(k))*(s.rows[k+1]-s.rows[k])), cells
+	return [2]side{one(1, top-centre, g.Most-centre, highest-centre, above), one(-1, centre-bottom, centre-g.Least, centre-lowest, below)}, (top - bottom) / 2
 }
-
-// whole is a distance beyond which rows lie that all shifts count beyond the grid.
-func (g Grid) whole(near float64) float64 { return near - g.Step + g.Step/float64(2*g.Shifts) }
 
 // Added is what rows that noise hides may add to a mean: by the law that is seen, and at most, where all lie as far out as
 // numbers can.
@@ -224,15 +220,15 @@ func (a Added) Within(limit float64) float64 {
 // begin at the grid's end, or half its width from the centre where that is farther and numbers are.
 func (g Grid) MayHide(counts []float64, spread, centre float64) (below, above Added, square float64) {
 	n := floats.Sum(counts)
-	sides, half := g.sides(counts, centre)
+	sides, half := g.sides(counts, spread, centre)
 	for _, s := range sides {
 		if s.near >= s.end {
 			continue
 		}
 		near := min(max(s.near, half, g.Apart), s.end)
-		rows, cells := s.exceed(g.whole(s.near))
-		may := (math.Max(0, rows) + tuning.MayHide*spread*math.Sqrt(cells)/float64(g.Shifts)) / n
-		falls := math.Max(1, math.Min(g.falls(spread, s), 2))
+		rows, noise := s.exceed(s.beyond)
+		may := (math.Max(0, rows) + float64(tuning.MayHide*noise)) / n
+		falls := math.Max(1, math.Min(s.falls(), 2))
 		added := Added{may * (near - s.near + float64(near*integral(s.end/near, 1-falls))), may * (s.end - s.near)}
 		least := math.Max(0, s.near)
 		if square += may * (float64(near*near) - float64(least*least) + 2*float64(near*near)*integral(s.end/near, 2-falls)); s.sign > 0 {
@@ -253,10 +249,9 @@ func integral(end, power float64) float64 {
 }
 
 // falls is the power of 1/t by which the number of rows beyond t falls as far out as it is seen, and 0 where it isn't.
-func (g Grid) falls(spread float64, s side) float64 {
-	for from := g.whole(s.near); from > s.near/tuning.FarLeast; from /= math.Sqrt2 {
-		rows, cells := s.exceed(from)
-		if rows > tuning.Outstanding*spread*math.Sqrt(cells)/float64(g.Shifts) {
+func (s side) falls() float64 {
+	for from := s.beyond; from > s.near/tuning.FarLeast; from /= math.Sqrt2 {
+		if rows, noise := s.exceed(from); rows > tuning.Outstanding*noise {
 			half, _ := s.exceed(from / 2)
 			return math.Log2(max(half, rows) / rows)
 		}
@@ -267,13 +262,12 @@ func (g Grid) falls(spread float64, s side) float64 {
 // far finds the law of distances on a side of a centre from how many rows are there, exceed a
 // distance or half of it, which is the largest of some up to the grid's end at which rows
 // stand out from noise, as do those that lie nearer.
-func (g Grid) far(spread float64, s side) (l Law, seen bool) {
+func (s side) far() (l Law, seen bool) {
 	all, _ := s.exceed(0)
-	for from := g.whole(s.near); from > s.near/tuning.FarLeast; from /= math.Sqrt2 {
-		rows, cells := s.exceed(from)
+	for from := s.beyond; from > s.near/tuning.FarLeast; from /= math.Sqrt2 {
+		rows, noise := s.exceed(from)
 		half, _ := s.exceed(from / 2)
-		least := tuning.Outstanding * spread * math.Sqrt(cells) / float64(g.Shifts)
-		if !(min(rows, half-rows, all-half) > least) {
+		if !(min(rows, half-rows, all-half) > tuning.Outstanding*noise) {
 			continue
 		}
 		l = Law{Rows: all, From: from, Depth: math.Log(all / rows)}

@@ -34,7 +34,7 @@ func TestRareClassesCount(t *testing.T) {
 	m := withWeights(t, softmaxOf(t, 500, dpglm.GDP(1)), rareClasses)
 	x, y := classedBy(rareClasses, 100_000, 1)
 	truth := classFigures(t, m, x, y)[1]
-	for _, c := range []struct{ mu, width float64 }{{0.065, 0.18}, {0.2, 0.085}} {
+	for _, c := range []struct{ mu, width float64 }{{0.065, 0.2}, {0.2, 0.085}} {
 		runs, missed, width := sample.Of(8, 15), 0, 0.0
 		for seed := range uint64(runs) {
 			x, y := classedBy(rareClasses, 7500, seed+10)
