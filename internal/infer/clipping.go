@@ -20,7 +20,7 @@ type clipping struct {
 	in   *space
 	cut  float64 // by how much gradients exceed the clip, per row, in each coordinate
 	gap  float64 // what labels' mean tells to be missing along the intercept
-	lost float64 // part of the curvature that rows which count less take from a direction at most
+	lost float64 // part of the curvature that rows which count less take from a direction at most, if the longest fill one after the other
 	unit float64 // of scores: a standard deviation of real labels about their predictions, 1 for others
 	// unresolved tells that the histogram told nothing of the clip.
 	unresolved bool
@@ -118,10 +118,7 @@ func (v *clipping) cutOff() error {
 		return nil
 	}
 	v.in.held.Likely = tuning.LikelyDeviations * deviation
-	rows := lengthsOf(h, dim)
-	for k, long := range rows.long {
-		v.lost += rows.part[k] / dim * (1 - math.Min(1, clip/long))
-	}
+	lengthsOf(h, dim).directions(clip, func(kept, _ float64) { v.lost = math.Max(v.lost, 1-kept) })
 	return nil
 }
 
