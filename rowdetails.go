@@ -160,7 +160,9 @@ type Offsets struct {
 	// Of is the offset of each row; those outside of Range are held to it.
 	Of []float64
 	// Range is public, within ±100, and should hold 0 in its middle rather than far outside:
-	// noise and bounds may grow with the largest magnitude.
+	// noise and bounds may grow with the largest magnitude. For counts and amounts its upper end should be near the largest offsets that there are: the mean
+	// exposure is released as a part of the largest, so that where that is n·μ/50 times the mean one or more rates drown, and intercepts are far too low. Where
+	// labels alone are private offsets are public, and their range doesn't matter.
 	Range [2]float64
 }
 

@@ -117,14 +117,48 @@ func begin(p estimate.Problem, t estimate.Task, classes *curator.Classes, to aim
 	if x.labels, err = run.StartOf(classes); err != nil {
 		return nil, nil, err
 	}
+	x.family = x.familyOf(p)
+	if err := expose(x); err != nil {
+		return nil, nil, err
+	}
 	if run.Pool.Spent() || len(x.space.moments) == 0 {
 		return nil, run.Constant(x.labels), nil
 	}
 	x.kept = to.kept * run.Pool.Left
-	x.family = x.familyOf(p)
 	x.public = newPublic(x.space, x.family, p.Prior, largestOf(x.family, p))
 	return x, nil, x.chooseCut()
 }
+
+// expose has the constant model of counts have the labels' mean at the rows' offsets, which are public: what is released of them, for all budgets alike, may be all
+// noise where their range is wide.
+func expose(x *fit) error {
+	f, counted := x.family.(counts)
+	if !counted || !x.space.constant || x.run.Problem.Facts.OffsetRange == [2]float64{} {
+		return nil
+	}
+	for range rateRounds {
+		means, err := f.means(x.space, x.start())
+		if err != nil {
+			return err
+		}
+		move := math.Log(x.space.n * x.labels.Mean / floats.Sum(means))
+		if math.IsNaN(move) || math.IsInf(move, 0) { // numbers that don't hold it
+			return nil
+		}
+		x.labels.Bias += move
+		x.labels.Biases = []float64{x.labels.Bias}
+		if math.Abs(move) < rateNear {
+			break
+		}
+	}
+	return nil
+}
+
+// A rate is found in one round, but for means that a loss holds.
+const (
+	rateRounds = 30
+	rateNear   = 1e-6
+)
 
 func (x *fit) familyOf(p estimate.Problem) family {
 	if p.Classes > 0 {
