@@ -161,7 +161,7 @@ type Offsets struct {
 	Of []float64
 	// Range is public, within ±100, and should hold 0 in its middle rather than far outside:
 	// noise and bounds may grow with the largest magnitude. For counts and amounts its upper end should be near the largest offsets that there are: the mean
-	// exposure is released as a part of the largest, so that where that is n·μ/50 times the mean one or more rates drown, and intercepts are far too low. Where
+	// exposure is released as a part of the largest, and where noise hides that a mean of its powers is, which is less where exposures differ much. Where
 	// labels alone are private offsets are public, and their range doesn't matter.
 	Range [2]float64
 }

@@ -54,7 +54,10 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim, models int) (*start
 	if totals {
 		releases = 2
 	}
-	sums := len(curator.LabelSteps(l.Labels(), s.LabelBound))
+	sums, numbers := len(curator.LabelSteps(l.Labels(), s.LabelBound)), 2
+	if o.problem().WideExposures() {
+		numbers++
+	}
 	if s.AddRemove {
 		sums++
 	}
@@ -68,16 +71,16 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim, models int) (*start
 		own := epsilon * math.Sqrt(o.share)
 		o.rest = PureDP((epsilon - own) * (1 - splitRoom))
 		each := mechanisms.Laplace{Epsilon: own / releases * (1 - splitRoom)}
-		o.mean, o.totals = laplace{each, sums}, laplace{each, 2}
+		o.mean, o.totals = laplace{each, sums}, laplace{each, numbers}
 	} else {
-		each, err := b.gaussian(others+2, max(dim, sums, 2))
+		each, err := b.gaussian(others+2, max(dim, sums, numbers))
 		if err != nil {
 			return nil, err
 		}
 		whole := each.Mu * math.Sqrt(float64(others+2)) * (1 - poolRoom)
 		o.mu, o.rest = whole*math.Sqrt(o.share), GDP(whole*math.Sqrt(1-o.share))
 		each.Mu = whole * math.Sqrt(o.share/releases)
-		o.mean, o.totals = gaussian{each, sums}, gaussian{each, 2}
+		o.mean, o.totals = gaussian{each, sums}, gaussian{each, numbers}
 	}
 	o.rest.addRemove, o.rest.labelsOnly = b.addRemove, b.labelsOnly
 	if !totals {
@@ -177,12 +180,13 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		if err != nil {
 			return err
 		}
-		answer, err := sums.Totals(r.ctx, 1)
+		noise := p.Facts.Deviation(p.TotalsNoise()) * o.totals.perSensitivity()
+		answer, err := sums.Totals(r.ctx, 1, p.ExposurePower(noise))
 		v, err := released(totals, answer, err)
 		if err != nil {
 			return err
 		}
-		r.start.n, r.start.noise, r.start.shifted = p.Totals(v, p.Facts.Deviation(p.TotalsNoise())*o.totals.perSensitivity())
+		r.start.n, r.start.noise, r.start.shifted = p.Totals(v, noise)
 	}
 	answer, err := sums.Labels(r.ctx)
 	v, err := released(mean, answer, err)

@@ -73,10 +73,10 @@ func ByRows(d *Data) *Data {
 }
 
 // Totals are the sum of what rows count, and the sum of their offsets, each over the bound
-// on them and times what its row counts; between these, where each row is to count, those of weights of persons' first so many rows over
+// on them and times what its row counts, for counts and amounts of their exposures over the largest one, raised to a power; between these, where each row is to count, those of weights of persons' first so many rows over
 // that number, and of all rows over the most of a person: see [questions.Sums.Totals].
-func (s *Sums) Totals(ctx context.Context, first int) (release.Answer, error) {
-	values, l2, err := s.s.Totals(ctx, first)
+func (s *Sums) Totals(ctx context.Context, first int, power float64) (release.Answer, error) {
+	values, l2, err := s.s.Totals(ctx, first, power)
 	return s.answer(values, l2), err
 }
 

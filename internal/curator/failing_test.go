@@ -61,7 +61,7 @@ func TestQuestionsEndWithTheirContext(t *testing.T) {
 		"minimiser": func(ctx context.Context) error { _, err := sums.Minimiser(ctx, 1, 1); return err },
 		"clipped":   func(ctx context.Context) error { _, err := sums.ClippedMinimiser(ctx, w, 1, 1); return err },
 		"descent":   func(ctx context.Context) error { _, err := sums.Descend(ctx, 1, 3, 0.1, quietly); return err },
-		"totals":    func(ctx context.Context) error { _, err := sums.Totals(ctx, 1); return err },
+		"totals":    func(ctx context.Context) error { _, err := sums.Totals(ctx, 1, 0); return err },
 		"walk":      func(ctx context.Context) error { _, err := data.Walk(ctx, 5); return err },
 		"ensemble": func(ctx context.Context) error {
 			_, err := data.Ensemble(ctx, losses.Logistic{}, 3, 1, 1, 1, quietly)

@@ -97,6 +97,9 @@ func (p Problem) TotalsNoise() float64 {
 	if offsets {
 		numbers++
 	}
+	if p.WideExposures() {
+		numbers++
+	}
 	switch {
 	case f.AddRemove:
 		return 2 * math.Sqrt(numbers)

@@ -140,7 +140,7 @@ func (x *Run) Total(share float64) error {
 	}
 	noise := x.Problem.TotalsNoise() / (x.Problem.Mu * math.Sqrt(share))
 	first := x.firstRows(noise)
-	answer, err := x.Sums.Totals(x.Task.Ctx, first)
+	answer, err := x.Sums.Totals(x.Task.Ctx, first, x.Problem.ExposurePower(noise))
 	sums, err := x.Pool.Draw(share, answer, err)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (x *Run) Total(share float64) error {
 		rows = math.Max(rows, most*sums[2])
 	}
 	x.each = x.N / math.Min(rows, most*x.N)
-	x.shifted = x.Problem.meanOffset(math.Max(sums[2], noise), sums[len(sums)-1], noise)
+	x.shifted = x.Problem.meanOffset(math.Max(sums[2], noise), sums[exposuresAt:], noise)
 	return nil
 }
 
@@ -169,8 +169,11 @@ func (x *Run) TotalBesideLabels(share float64) error {
 	return x.Total(share)
 }
 
+// exposuresAt is where those of rows are in totals of persons of whom each row counts.
+const exposuresAt = 3
+
 // rowsSurely is how many deviations of its noise all rows' total must be for it to be taken, and not that of the first of
-// each person.
+// each person, or that of exposures, and not of their powers.
 const rowsSurely = 2
 
 // firstRows is how many rows of a person are counted where all of them would be hidden: as many as leave noise of half of
@@ -188,14 +191,33 @@ func (p Problem) Totals(sums []float64, noise float64) (n, nNoise, shifted float
 	if p.Facts.Weighted || p.Facts.Absent || p.Facts.AddRemove {
 		n, nNoise = math.Min(n, math.Max(sums[0], math.Max(1, noise))), noise
 	}
-	return n, nNoise, p.meanOffset(n, sums[1], noise)
+	return n, nNoise, p.meanOffset(n, sums[1:], noise)
 }
 
-// meanOffset is that of n rows whose offsets, as Totals has them, have a noisy sum.
-func (p Problem) meanOffset(n, sum, noise float64) (shifted float64) {
+// WideExposures reports whether exposures may differ so much that their sum is asked for as powers, too.
+func (p Problem) WideExposures() bool {
+	return p.Loss.Labels().FromZero() && p.Facts.OffsetRange[1]-p.Facts.OffsetRange[0] > tuning.WideExposures
+}
+
+// ExposurePower is what exposures are raised to in totals of a noise for their sum to stand out if all were the least that there may be, at most 1; 0 where they
+// aren't wide.
+func (p Problem) ExposurePower(noise float64) float64 {
+	if !p.WideExposures() {
+		return 0
+	}
+	factor := math.Log(float64(p.Facts.Rows) / (tuning.Outstanding * noise))
+	return math.Min(1, math.Max(1, factor)/(p.Facts.OffsetRange[1]-p.Facts.OffsetRange[0]))
+}
+
+// meanOffset is that of n rows whose offsets, as Totals has them, have noisy sums: of exposures, or where noise hides these of their powers, by which it is a
+// power mean of exposures, between the geometric and the arithmetic one.
+func (p Problem) meanOffset(n float64, sums []float64, noise float64) (shifted float64) {
 	low, high := p.Facts.OffsetRange[0], p.Facts.OffsetRange[1]
-	if shifted = p.Facts.largestOffset() * sum / n; p.Loss.Labels().FromZero() {
-		shifted = high + math.Log(math.Max(sum, noise)/n)
+	if shifted = p.Facts.largestOffset() * sums[0] / n; p.Loss.Labels().FromZero() {
+		shifted = high + math.Log(math.Max(sums[0], noise)/n)
+		if p.WideExposures() && sums[0] < rowsSurely*noise {
+			shifted = high + math.Log(math.Max(sums[1], noise)/n)/p.ExposurePower(noise)
+		}
 	}
 	return math.Min(math.Max(shifted, low), high)
 }

@@ -90,6 +90,9 @@ const (
 	JointMostShare = 0.15
 	// JointHides: that share over levels/nμ between these. Origin not recorded.
 	JointHides = 150
+	// WideExposures: logarithm of the largest exposure that there may be over the least, from which on a power of exposures is asked for, too. Tuned on
+	// made-up counts, so that exposures of a hundredth to 1 have their sum alone, 1 December 2026.
+	WideExposures = 5.0
 )
 
 // What estimates are tuned by where labels alone are private.

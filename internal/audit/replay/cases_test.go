@@ -187,6 +187,13 @@ func trials(t *testing.T) []*trial {
 		}
 	}
 	all = append(all, countsOnLabels(t)...)
+	for _, l := range allLearned() {
+		if l.loss.Labels() == losses.Count && l.slope == nil {
+			d := designs(l.n, l.loss.Labels())["detailed"]
+			d.form = "detailed, wide"
+			all = append(all, l.on(t, d.form, d))
+		}
+	}
 	return all
 }
 

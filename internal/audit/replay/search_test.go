@@ -108,7 +108,7 @@ func (r table) details(d design) ([]given.Row, []dpglm.RowDetail) {
 			offsets = append(offsets, u.Offset)
 		}
 		return r.rows, []dpglm.RowDetail{dpglm.Offsets{Of: offsets, Range: [2]float64{-given.OffsetEnd, given.OffsetEnd}}}
-	case "detailed", "weighted":
+	case "detailed", "detailed, wide", "weighted":
 		weights, offsets := make([]float64, len(r.rows)), make([]float64, len(r.rows))
 		for i, u := range r.rows {
 			weights[i], offsets[i] = u.Weight, u.Offset
@@ -117,7 +117,11 @@ func (r table) details(d design) ([]given.Row, []dpglm.RowDetail) {
 		if d.form == "weighted" {
 			return r.rows, weighed
 		}
-		return r.rows, append(weighed, dpglm.Offsets{Of: offsets, Range: [2]float64{-given.OffsetEnd, given.OffsetEnd}})
+		end := given.OffsetEnd
+		if d.form == "detailed, wide" { // totals have a power of exposures, too
+			end *= 10
+		}
+		return r.rows, append(weighed, dpglm.Offsets{Of: offsets, Range: [2]float64{-end, end}})
 	}
 	return r.rows, nil
 }
@@ -154,7 +158,7 @@ func (r table) dataset(d design) (*dpglm.Dataset, error) {
 		y[i] = u.Y
 	}
 	switch d.form {
-	case "dense", "persons", "persons, alike", "detailed", "weighted", "places", "persons, places", "labels", "labels, offsets":
+	case "dense", "persons", "persons, alike", "detailed", "detailed, wide", "weighted", "places", "persons, places", "labels", "labels, offsets":
 		return dpglm.NewDataset(x, y, d.facts, details...)
 	case "sparse":
 		s, err := compressed(x)

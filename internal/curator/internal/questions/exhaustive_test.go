@@ -108,7 +108,7 @@ func TestEveryPairOfPersons(t *testing.T) {
 			return heard(r.GradientNorms(ctx, edges, at, 0.1, Slope{Clip: clip}))
 		}, math.Sqrt2, 1, 0.999, 0.999},
 		"labels": {func(s *Sums, _ *Framed) ([]float64, float64, error) { return s.LabelSum(ctx) }, 1, 1, 0.999, 0.999},
-		"totals": {func(s *Sums, _ *Framed) ([]float64, float64, error) { return s.Totals(ctx, 1) }, 0, 0, 0, 0},
+		"totals": {func(s *Sums, _ *Framed) ([]float64, float64, error) { return s.Totals(ctx, 1, 0) }, 0, 0, 0, 0},
 	}
 	for _, each := range []bool{false, true} {
 		for _, places := range []bool{false, true} {

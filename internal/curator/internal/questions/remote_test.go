@@ -291,7 +291,7 @@ func TestRemoteRowsInPlaces(t *testing.T) {
 				y []float64
 			}{{owned, blocks.Gather(y, order)}, {part, blocks.Gather(blocks.Gather(y, order), of)}} {
 				s, g := gradientAtZero(t, c.t, c.y)
-				totals, moves, err := s.Totals(ctx, 1)
+				totals, moves, err := s.Totals(ctx, 1, 0)
 				if err != nil || !(moves >= 1 && moves < 1+1e-9) {
 					t.Errorf("%s: totals move by %g: %v", name, moves, err)
 				}
