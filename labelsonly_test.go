@@ -420,3 +420,41 @@ func TestLabelsOnlyWideExposures(t *testing.T) {
 		}
 	}
 }
+
+// Where noise hides how far residuals go there are no intervals: of counts with events in half of the rows alone, and of real labels whose range is twice what
+// they take, a third of those that there would be hold the slope.
+func TestLabelsOnlyWithholdsWhatHistogramsHide(t *testing.T) {
+	const n, seeds, slope = 500, 6, .8
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Poisson{}} {
+		for epsilon, want := range map[float64]int{1: 0, 8: seeds} {
+			found := 0
+			for seed := range uint64(seeds) {
+				r := rand.New(rand.NewPCG(seed, 3))
+				x, y, bound := mat.NewDense(n, 1, nil), make([]float64, n), 8.0
+				for i := range n {
+					x.Set(i, 0, r.NormFloat64())
+					if y[i] = 1 + slope*x.At(i, 0) + .3*r.NormFloat64(); loss.Labels() == losses.Count {
+						mean := 2 * math.Exp(1+slope*x.At(i, 0)) * float64(r.IntN(2))
+						for y[i], bound = 0, 50; mean > 0; mean -= r.ExpFloat64() {
+							y[i]++
+						}
+					}
+				}
+				d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 4, Label: bound, Intercept: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := dpglm.Infer(t.Context(), d, dpglm.Problem{Loss: loss}, dpglm.ApproxDP(epsilon, 1e-6).LabelsOnly(), dpglm.InferConfig{}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !f.Coefficients()[0].Undetermined() {
+					found++
+				}
+			}
+			if found != want {
+				t.Errorf("%s, ε = %g: %d of %d have an interval, want %d", loss.Name(), epsilon, found, seeds, want)
+			}
+		}
+	}
+}

@@ -336,6 +336,7 @@ func TestCountsByDefinition(t *testing.T) {
 		}
 		want, cut := make([]float64, len(now)), make([]float64, len(now))
 		floats.AddScaled(want, -1, sum)
+		cutOff := math.Max(floats.Norm(l.beyond(there, l.to.scale), 1), l.to.cutOff)
 		for i, m := range then {
 			e := l.beyond(there, l.to.scale)[i]
 			z := append(x.space.into(append(slices.Clone(rows.RawRowView(i)), 1)), 0)[:len(now)]
@@ -350,6 +351,7 @@ func TestCountsByDefinition(t *testing.T) {
 		one, other := l.noise, x.space.n*math.Hypot(x.labels.Noise, x.labels.Missed)
 		if more := mean - want[3]; more > 0 {
 			more *= estimate.JamesStein(one*one+other*other, more*more)
+			cutOff = math.Max(cutOff, more)
 			added := math.Min(more, cut[3])
 			floats.AddScaled(want, added/cut[3], cut)
 			one = math.Hypot(one, more-added)
@@ -358,6 +360,9 @@ func TestCountsByDefinition(t *testing.T) {
 		want[3] = (want[3]*other*other + mean*one*one) / (one*one + other*other)
 		if !floats.EqualApprox(o.sum, want, 1e-6*floats.Norm(want, math.Inf(1))) || !alikeTo(o.square(3), 1/(1/(one*one)+1/(other*other))) || !alikeTo(o.square(0), l.noise*l.noise) {
 			t.Errorf("μ = %g: the sum %v, want %v; noise %g, %g of the constant", mu, o.sum, want, o.square(0), o.square(3))
+		}
+		if !alikeTo(x.cutOff, cutOff) {
+			t.Errorf("μ = %g: %g is cut off, want %g", mu, x.cutOff, cutOff)
 		}
 	}
 	if !unexplained {
