@@ -79,6 +79,17 @@ func (h Tails) Over(value float64) float64 {
 	return h.Rows
 }
 
+// MayExceed is by how much numbers may exceed an edge, all together, that noise hides: as many rows as a deviation of it, falling as a law does
+// there, though no slower than 1/t, by which their mean is just infinite.
+func (h Tails) MayExceed(edge float64, l Law) float64 {
+	j := 0
+	for j < len(h.Edges)-1 && h.Edges[j] > edge {
+		j++
+	}
+	falls := math.Max(1, l.Depth*l.Power*math.Pow(edge/l.From, l.Power))
+	return tuning.MayHide * h.SD(j) * edge * integral(math.Max(1, h.Edges[0]/edge), 1-falls)
+}
+
 // Cut is by how much the squares of numbers exceed that of an edge, all together, as far as larger ones stand out of the noise.
 func (h Tails) Cut(edge float64) (sum float64) {
 	for j := 1; j < len(h.Edges) && h.Edges[j] >= edge; j++ {

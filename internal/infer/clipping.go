@@ -19,7 +19,7 @@ import (
 type clipping struct {
 	in   *space
 	cut  float64 // by how much gradients exceed the clip, per row, in each coordinate
-	gap  float64 // what labels' mean tells to be missing along the intercept
+	gap  float64 // what may be missing along the intercept, where it may all lie to one side: rows whom noise hides among it, and what labels' mean tells
 	lost float64 // part of the curvature that rows which count less take from a direction at most, if the longest fill one after the other
 	unit float64 // of scores: a standard deviation of real labels about their predictions, 1 for others
 	// unresolved tells that the histogram told nothing of the clip.
@@ -114,6 +114,7 @@ func (v *clipping) cutOff() error {
 	}
 	v.unresolved = clip < tuning.Unresolved*edges[len(edges)-1]
 	v.cut = law.Excess(clip) / v.in.run.N / math.Sqrt(dim)
+	v.gap = math.Max(1, v.part()) * (law.Excess(clip) + h.MayExceed(clip, law)) / v.in.run.N / math.Sqrt(dim)
 	if p.Facts.EachRow { // persons' sums are clipped, and no row is shortened
 		return nil
 	}

@@ -257,5 +257,5 @@ func (v *newton) allowForMean() {
 		return
 	}
 	inverse := v.in.curve.inverse.At(v.in.run.D, v.in.run.D)
-	v.clip.cut, v.clip.gap = math.Max(v.clip.cut, math.Sqrt(unexplained)/inverse), gap/inverse
+	v.clip.cut, v.clip.gap = math.Max(v.clip.cut, math.Sqrt(unexplained)/inverse), math.Max(v.clip.gap, gap/inverse)
 }

@@ -17,7 +17,7 @@ func reckoned(t *testing.T) *newton {
 	t.Helper()
 	v := &newton{in: spaceOf(losses.Logistic{}, 2, 1), theta: []float64{0.3, -0.2, 0.5}, shrunk: 0.7}
 	v.scatter = noisy{mat.NewSymDense(3, []float64{0.2, 0.03, 0.01, 0.03, 0.3, -0.02, 0.01, -0.02, 0.4}), 0.06}
-	v.clip = clipping{in: v.in, cut: 0.2, lost: 0.3, unit: 0.5}
+	v.clip = clipping{in: v.in, cut: 0.2, gap: 0.25, lost: 0.3, unit: 0.5}
 	v.in.run.Problem.Facts.Dim, v.in.pilot, v.in.labels.Bias = 3, make([]float64, 3), 0.1
 	v.in.frame.At.Matrix = mat.NewDense(2, 2, []float64{1, 0.2, 0.1, 2})
 	v.in.curve.hessian = noisy{mat.NewSymDense(3, []float64{0.5, 0.1, 0.05, 0.1, 0.4, -0.07, 0.05, -0.07, 0.6}), 0.04}
@@ -104,7 +104,7 @@ func lawTerms(v *newton) map[string][3][3]float64 {
 		far[i][i] += v.shrunk * hessian / 2 * norm
 		cut[i][i] = math.Pow(v.clip.cut*v.clip.part(), 2)
 	}
-	cut[2][2] = v.clip.cut * v.clip.cut * math.Max(1, v.clip.part()*v.clip.part())
+	cut[2][2] = math.Pow(max(v.clip.cut, v.clip.gap, v.clip.cut*v.clip.part()), 2)
 	misfit = plain(v.misfit()) // TestLawAddsUp has it by hand
 	return map[string][3][3]float64{"sampling": around(sampling), "noise": around(noise), "missed": missed, "cut off": around(cut),
 		"Hessian's noise": around(far), "misfit": misfit}
@@ -117,7 +117,7 @@ func TestLawTermByTerm(t *testing.T) {
 		"sampling":        func(v *newton) { v.scatter.m = mat.NewSymDense(3, nil) },
 		"missed":          func(v *newton) { v.steps[0].missed, v.steps[1].missed = 0, 0 },
 		"noise":           func(v *newton) { v.steps[0].noise, v.steps[1].noise = 0, 0 },
-		"cut off":         func(v *newton) { v.clip.cut = 0 },
+		"cut off":         func(v *newton) { v.clip.cut, v.clip.gap = 0, 0 },
 		"Hessian's noise": func(v *newton) { v.shrunk = 0 },
 		"misfit":          func(v *newton) { v.clip.lost = 0 },
 	}
