@@ -73,21 +73,21 @@ func (b frameBounds) momentsDistance(x float64) float64 {
 // (momentsDistance). Rounding adds:
 //
 //   - a row's weight and factor, off by fewer than 16 units;
-//   - the sum in the old coordinates, of m rows a block and B blocks, of rows of norm at
-//     most Z = X + ‖m‖ + constant and weights of at most W = most: γ_m·m·W·Z² for the block
-//     with the row and u·n·W·Z² for each of the B merges, in each answer, times ‖A‖², ‖A‖
-//     taken to be at least 1 for the constant's sake;
+//   - the sum in the old coordinates, of m rows a block and B blocks, of rows whose features are of norm at
+//     most X + ‖m‖ and weights at most W = most: γ_m·m·W times the product of the two numbers' norms, for the block
+//     with the row, and u·n·W times it for each of the B merges, in each answer, times ‖A‖ for each of the two that is a feature. A number's
+//     error is in proportion to it, so that with Z = ‖A‖·(X + ‖m‖) + constant the square of Z has those of features, of the constant, and of both;
 //   - the two products with A, d+8 roundings each of sums of norm n·W·Z², each element of
 //     which is a product with d numbers, and the
-//     packing, two roundings with room, in each answer, times ‖A‖²;
-//   - two rows' features, twice a slack each with room, times W·Z²·‖A‖²;
+//     packing, two roundings with room, in each answer;
+//   - two rows' features, twice a slack each with room, times W·Z²;
 //   - where a person's rows are added up first, a rounding of that sum, of norm √W·Z at
 //     most, for each row after the first, twice in each product, in each answer.
 func (b frameBounds) momentsSensitivity(most, constant, normBound float64) float64 {
 	e, d, l := b.of.enc, float64(b.of.enc.Columns), b.layout.Moments(b.of.enc.Dim())
-	z, size := e.Bound+b.of.centre+constant, math.Max(b.of.size, 1)
+	z := float64(b.of.size*(e.Bound+b.of.centre)) + constant
 	sum := l.Chain(4) + float64(l.Terms(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
-	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
+	rounding := most * z * z * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
 	return float64(b.momentsDistance(normBound)*(1+32*encoding.Unit)) + float64(rounding)
 }
 

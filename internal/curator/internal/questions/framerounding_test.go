@@ -59,6 +59,50 @@ func TestRoundingBoundOfFramedMoments(t *testing.T) {
 	}
 }
 
+// Nor where features are a million times as long as their coordinates, beside a constant that isn't: what is added for it is far less than if the constant were as long as they.
+func TestRoundingBoundOfShrunkMoments(t *testing.T) {
+	const n, d, long, constant = 20_000, 3, 1e6, 0.5
+	r := rand.New(rand.NewPCG(43, 44))
+	f := Frame{Centre: []float64{2 * long, -long, long / 3}, Matrix: mat.NewDense(d, 2, nil)}
+	for j := range d {
+		for k := range 2 {
+			f.Matrix.Set(j, k, r.NormFloat64()/long)
+		}
+	}
+	e := encoding.NewIdentity(d, 8*long, false)
+	row := func() []float64 {
+		return []float64{long * (2 + r.NormFloat64()), long * r.NormFloat64(), long * r.NormFloat64()}
+	}
+	for trial := range 4 {
+		x, y := mat.NewDense(n, d, nil), make([]float64, n)
+		for i := range n {
+			x.SetRow(i, row())
+		}
+		at, pair := r.IntN(n), [2][]float64{row(), row()}
+		var packed [2][]float64
+		var exact [2][]precise
+		var rounding float64
+		for side, row := range pair {
+			x.SetRow(at, row)
+			framed, err := NewFramed(ctx, sumsOf(t, x, y, 1, e, losses.Squared{}), whole, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const norm = 100
+			if packed[side], rounding, err = heard(framed.Hessian(ctx, make([]float64, 2), 0, constant, 1, norm, Slope{})); err != nil {
+				t.Fatal(err)
+			}
+			rounding -= framed.bounds().momentsDistance(norm)
+			exact[side] = exactProduct(append(f.exactCoordinates(exactFeatures(&e, row)[:d]), number(constant)))
+		}
+		diff := gap(packed[0], packed[1], exact[0], exact[1])
+		t.Logf("trial %d: %.2g of the bound %.2g", trial, diff/rounding, rounding)
+		if !(diff > 0 && diff <= rounding && rounding < 1e-6) {
+			t.Errorf("trial %d: rounding changed the difference by %g, bound %g", trial, diff, rounding)
+		}
+	}
+}
+
 // exactProduct is the packed outer product of a row with itself.
 func exactProduct(u []precise) (packed []precise) {
 	for i := range u {

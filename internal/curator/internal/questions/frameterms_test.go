@@ -69,8 +69,8 @@ func (s *framedShape) sum(most float64) []term {
 // framedMoments are the terms of momentsSensitivity.
 func (s *framedShape) framedMoments(most, constant, normBound float64) []term {
 	n, d := float64(s.n), float64(s.columns)
-	z, size := s.bound+s.centre+constant, math.Max(1, s.size)
-	whole := most * z * z * size * size
+	z := s.size*(s.bound+s.centre) + constant
+	whole := most * z * z
 	sum := 2.2 * encoding.Unit * whole
 	return append(scaled("two rows: ", 16*whole, s.slack()),
 		term{"the exact distance", math.Sqrt2 * normBound * normBound},
