@@ -52,7 +52,11 @@ type InferConfig struct {
 //
 // Columns whose ranges are so wide that noise hides their variance have scores that the other coefficients lack: of classes these
 // are nearer to 0 then, and the intercept of a log link is larger. Intervals allow for scores as large, for each column that has a range other
-// than 0 to 1, as those along a direction that is determined.
+// than 0 to 1, as those along a direction that is determined. How far such a column's mean is from 0, by what it varies, isn't known, so
+// that the intercept, the score where columns are 0, has a Mark.
+//
+// What a clip cuts off of skewed labels, or of persons with many rows, lies to one side. The intercept's interval allows for what the law of the longest gradients
+// says of it, and for as many rows beyond as a standard deviation of noise hides.
 //
 // A coefficient has an infinite standard error where the data, under this much noise,
 // don't determine it: one of a direction in which the released Hessian doesn't stand out

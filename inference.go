@@ -134,8 +134,11 @@ func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coef
 		if se, freedom := f.law.StandardError(along); se >= 0 { // not where all of it is rounding
 			if c.StandardError = se; !c.Undetermined() {
 				c.Freedom = freedom
-				if f.law.Misfitted(along) {
+				switch {
+				case f.law.Misfitted(along):
 					c.Mark = far
+				case f.law.Adrift && c.Name == InterceptName:
+					c.Mark = adrift
 				}
 			}
 		}
@@ -143,8 +146,11 @@ func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coef
 	return settled(c, f.confidence)
 }
 
-// far is a mark.
-const far = "rests on rows far from most others, which count less than others here"
+// These are marks.
+const (
+	far    = "rests on rows far from most others, which count less than others here"
+	adrift = "is the score where columns are 0, which may be far from the rows: noise hides how much a column varies that isn't determined"
+)
 
 // Model is the model, whose weights are those that the coefficients come from.
 func (f *Inference) Model() *Model {

@@ -189,6 +189,7 @@ type lawJSON struct {
 	Seen       float64     `json:"seen"`
 	Curved     float64     `json:"curved"`
 	Lacked     []float64   `json:"lacked,omitempty"`
+	Adrift     bool        `json:"adrift,omitempty"`
 	Hessian    float64     `json:"hessian"`
 	Scatter    float64     `json:"scatter"`
 	Steepness  float64     `json:"steepness"`
@@ -320,7 +321,7 @@ func newLawJSON(l *infer.Law) *lawJSON {
 	if l.Thresholds != nil {
 		thresholds = linalg.Triangle(l.Thresholds)
 	}
-	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Lacked, l.Hessian, l.Scatter, l.Steepness.Mean, l.Steepness.Noise, l.Steepness.By, thresholds}
+	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Lacked, l.Adrift, l.Hessian, l.Scatter, l.Steepness.Mean, l.Steepness.Noise, l.Steepness.By, thresholds}
 }
 
 // law is nil where nothing is determined.
@@ -333,7 +334,7 @@ func (j *lawJSON) law(weights int) (*infer.Law, error) {
 	}
 	dim := len(j.Weights[0])
 	l := &infer.Law{
-		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved, Lacked: j.Lacked,
+		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved, Lacked: j.Lacked, Adrift: j.Adrift,
 		Hessian: j.Hessian, Scatter: j.Scatter, Steepness: infer.Steepness{Mean: j.Steepness, Noise: j.Uncertain, By: j.Steeper},
 	}
 	if len(j.Steeper) != dim {

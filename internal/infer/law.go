@@ -21,6 +21,7 @@ type Law struct {
 	Seen       float64     // mean curvature along them, as a fraction of the floor
 	Curved     float64     // and what it may be
 	Lacked     []float64   // what the estimate may be off by for scores that it lacks; nil for nothing
+	Adrift     bool        // whether noise hides how much a column varies, and so how far from rows 0 is
 
 	Misfit           *mat.SymDense // part of Covariance: what rows that count less may change
 	Inverse          *mat.SymDense // of H̃

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -637,7 +638,7 @@ func TestHiddenColumns(t *testing.T) {
 		v := spaceOf(losses.Logistic{}, 3, 1)
 		v.pilot = make([]float64, 4)
 		v.run.Task.Ranged, v.frame.At.Matrix = func() []int { return c.ranged }, mat.NewDense(3, 3, c.weights)
-		if got := v.hiddenColumns(drowned); math.Abs(got-c.want) > 1e-5 {
+		if got := floats.Sum(v.hiddenColumns(drowned)); math.Abs(got-c.want) > 1e-5 {
 			t.Errorf("%s: %g columns, want %g", c.name, got, c.want)
 		}
 	}

@@ -56,6 +56,7 @@ func (v *newton) law() *Law {
 		l.Covariance.AddSym(l.Covariance, part)
 	}
 	l.Lacked = v.lacked(l.Drowned)
+	l.Adrift = slices.ContainsFunc(v.in.hiddenColumns(l.Drowned), func(part float64) bool { return part > mostly })
 	return l
 }
 
@@ -108,7 +109,7 @@ const logisticScale = 256. * 3 / (225 * math.Pi * math.Pi)
 // hiddenVariance is what scores of columns that noise hides may have: as much for each as there is along a direction that is determined, on average and less
 // what noise makes.
 func (v *newton) hiddenVariance(drowned [][]float64) float64 {
-	columns := v.in.hiddenColumns(drowned)
+	columns := floats.Sum(v.in.hiddenColumns(drowned))
 	if columns == 0 {
 		return 0
 	}
@@ -128,18 +129,18 @@ func (v *newton) hiddenVariance(drowned [][]float64) float64 {
 	return columns * math.Max(0, sum) / math.Max(1, directions) / math.Max(math.Max(curvature, c.floor), tiny)
 }
 
-// hiddenColumns is how many of those columns that may have a range that is too wide have a variance that noise hides: the sum of the parts in drowned
+// hiddenColumns are those columns that may have a range that is too wide, as far as noise hides their variance: the parts in drowned
 // directions that scores have which are of one column alone. Of columns that are alike it is next to nothing, though what tells them apart has drowned.
-// Other columns aren't counted: what zeros and ones add to scores varies the less the rarer ones are. Where all directions have drowned none is.
-func (v *space) hiddenColumns(drowned [][]float64) (count float64) {
+// Other columns aren't counted: what zeros and ones add to scores varies the less the rarer ones are. Where all directions have drowned there are none.
+func (v *space) hiddenColumns(drowned [][]float64) (parts []float64) {
 	ranged, columns := v.run.Task.Ranged(), v.run.D
 	if len(drowned) == 0 || len(drowned) == len(v.pilot) {
-		return 0
+		return nil
 	}
 	var alone mat.Dense
 	if err := alone.Inverse(v.frame.At.Matrix); err != nil {
 		if condition, ok := err.(mat.Condition); !ok || math.IsInf(float64(condition), 1) {
-			return float64(min(len(drowned), len(ranged)))
+			return slices.Repeat([]float64{1}, min(len(drowned), len(ranged)))
 		}
 	}
 	for _, j := range ranged {
@@ -148,11 +149,14 @@ func (v *space) hiddenColumns(drowned [][]float64) (count float64) {
 			inside += math.Pow(mat.Dot(mat.NewVecDense(columns, direction[:columns]), score), 2)
 		}
 		if all := mat.Dot(score, score); all > 0 {
-			count += inside / all
+			parts = append(parts, inside/all)
 		}
 	}
-	return count
+	return parts
 }
+
+// mostly is the part of a column's scores from which on noise hides them.
+const mostly = 0.5
 
 // moved is theta less the constant model.
 func (v *newton) moved() []float64 {

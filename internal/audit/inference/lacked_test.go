@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -106,4 +107,67 @@ func (o *of) add(c dpglm.Coefficient, truth float64) {
 // short reports whether few are stated, many miss, or they reach farther than they should.
 func (o *of) short(fits int, most float64) bool {
 	return 4*o.stated < fits || 10*o.missed > o.stated || o.width > most*float64(o.stated)
+}
+
+// TestInterceptIsMarkedWhereRowsMayBeFar wants an intercept to be marked where a column's range hides how much it varies, as that of a log-normal one here, whose mean
+// is .8 of its deviations above 0: it is that of rows there. It isn't marked where all columns are determined, nor where what noise hides is what tells a column from
+// another one, or one that is 0 in all rows.
+func TestInterceptIsMarkedWhereRowsMayBeFar(t *testing.T) {
+	const rows, fits, columns, truth = 20_000, 10, 6, 1.0
+	logNormal := func(r *rand.Rand, _ float64) float64 { return math.Min(12, math.Exp(r.NormFloat64())) }
+	for _, c := range []struct {
+		name           string
+		of             func(r *rand.Rand, a float64) float64
+		within         [2]float64
+		marked, unheld bool
+	}{
+		{"too wide a range", logNormal, [2]float64{0, 1e5}, true, true},
+		{"a range that fits", logNormal, [2]float64{0, 12}, false, false},
+		{"alike", func(r *rand.Rand, a float64) float64 { return a + 1e-4*r.NormFloat64() }, [2]float64{-4, 4}, false, false},
+		{"nobody's", func(*rand.Rand, float64) float64 { return 0 }, [2]float64{0, 1}, false, false},
+	} {
+		facts := dpglm.Schema{Numeric: map[string][2]float64{}, Intercept: true, LabelRange: [2]float64{-20, 20}}
+		for j := range columns {
+			name := fmt.Sprint("x", j)
+			facts.Columns, facts.Numeric[name] = append(facts.Columns, name), [2]float64{-4, 4}
+		}
+		facts.Numeric["x0"] = c.within
+		marked, printed, held := 0, 0, 0
+		for seed := range uint64(fits) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			x, y := mat.NewDense(rows, columns, nil), make([]float64, rows)
+			for i := range rows {
+				y[i] = truth + r.NormFloat64()
+				for j := 1; j < columns; j++ {
+					x.Set(i, j, math.Max(-4, math.Min(r.NormFloat64(), 4)))
+					y[i] += 0.5 * x.At(i, j)
+				}
+				x.Set(i, 0, c.of(r, x.At(i, 1)))
+				y[i] += 0.3 * x.At(i, 0)
+			}
+			d, err := dpglm.NewDataset(x, y, facts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := dpglm.Infer(t.Context(), d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.ApproxDP(2, 1e-6), dpglm.InferConfig{}, given.Seeded(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			intercept := f.Coefficients()[columns]
+			if intercept.Undetermined() {
+				continue
+			}
+			printed++
+			if strings.Contains(intercept.Mark, "where columns are 0") {
+				marked++
+			}
+			if intercept.Low <= truth && truth <= intercept.High {
+				held++
+			}
+		}
+		t.Logf("%s: %d of %d marked, %d hold", c.name, marked, printed, held)
+		if printed == 0 || c.marked && marked < printed || c.unheld && held > 0 || !c.marked && marked > 0 {
+			t.Errorf("%s: %d of %d intercepts are marked, %d hold", c.name, marked, printed, held)
+		}
+	}
 }
