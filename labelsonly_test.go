@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/sample"
@@ -455,6 +456,92 @@ func TestLabelsOnlyWithholdsWhatHistogramsHide(t *testing.T) {
 			if found != want {
 				t.Errorf("%s, ε = %g: %d of %d have an interval, want %d", loss.Name(), epsilon, found, seeds, want)
 			}
+		}
+	}
+}
+
+// TestLabelsOnlyKnowsNoUnits wants intervals to be the same whatever unit a column has: a coefficient is determined by what it is for rows that have the column, and not
+// for a step of 1. They differ by what noise makes of columns that are scaled by other numbers in binary, none here.
+func TestLabelsOnlyKnowsNoUnits(t *testing.T) {
+	const n = 4000
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}, losses.Squared{}} {
+		var plain []dpglm.Coefficient
+		for _, unit := range []float64{1, 0x1p-10, 0x1p10, 0x1p20} {
+			r := rand.New(rand.NewPCG(3, 4))
+			x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+			for i := range n {
+				a, b := r.NormFloat64(), r.NormFloat64()
+				x.SetRow(i, []float64{a * unit, b * unit})
+				switch score := 0.5*a - 0.3*b; loss.(type) {
+				case losses.Logistic:
+					if r.Float64() < 1/(1+math.Exp(-score)) {
+						y[i] = 1
+					}
+				case losses.Poisson:
+					for left := math.Exp(score) - r.ExpFloat64(); left > 0; left -= r.ExpFloat64() {
+						y[i]++
+					}
+				default:
+					y[i] = score + r.NormFloat64()
+				}
+			}
+			d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 8 * unit, Label: 8, Intercept: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := dpglm.Infer(t.Context(), d, dpglm.Problem{Loss: loss}, dpglm.ApproxDP(2, 1e-6).LabelsOnly(), dpglm.InferConfig{}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(5)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plain == nil {
+				plain = f.Coefficients()
+			}
+			for j, c := range f.Coefficients() {
+				times := []float64{unit, unit, 1}[j]
+				if was := plain[j]; was.Undetermined() || math.Abs(c.Estimate*times-was.Estimate) > 1e-3*was.StandardError || math.Abs(c.StandardError*times/was.StandardError-1) > 1e-3 {
+					t.Errorf("%s in units of %g: %s is %g ± %g, want %g ± %g", loss.Name(), unit, c.Name, c.Estimate*times, c.StandardError*times, was.Estimate, was.StandardError)
+				}
+			}
+		}
+	}
+}
+
+// TestLabelsOnlyWithholdsWhatFewRowsHold wants no slopes of counts where noise hides the labels of the few rows that have most events, as offsets make them: the others say next
+// to nothing, and intervals of slopes that are drawn to 0 were narrow. Where those rows are seen, or all have events, slopes are there, and hold.
+func TestLabelsOnlyWithholdsWhatFewRowsHold(t *testing.T) {
+	const fits, slope = 12, 0.4
+	for _, c := range []struct {
+		rows          int
+		wide, epsilon float64
+		printed       bool
+	}{{300, 10, 8, false}, {300, 6, 8, false}, {1000, 10, 8, true}, {2000, 0.001, 1, true}} {
+		printed, held := 0, 0
+		for seed := range uint64(fits) {
+			r := rand.New(rand.NewPCG(seed, 4))
+			x, y, offsets := mat.NewDense(c.rows, 1, nil), make([]float64, c.rows), make([]float64, c.rows)
+			for i := range y {
+				x.Set(i, 0, r.NormFloat64())
+				offsets[i] = c.wide * (2*r.Float64() - 1)
+				y[i] = distuv.Poisson{Lambda: math.Exp(0.5 + slope*x.At(i, 0) + offsets[i]), Src: r}.Rand()
+			}
+			d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 8, Label: 1e6, Intercept: true}, dpglm.Offsets{Of: offsets, Range: [2]float64{-c.wide, c.wide}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := dpglm.Infer(t.Context(), d, dpglm.Problem{Loss: losses.Poisson{}}, dpglm.ApproxDP(c.epsilon, 1e-6).LabelsOnly(), dpglm.InferConfig{}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if of := f.Coefficients()[0]; !of.Undetermined() {
+				printed++
+				if of.Low <= slope && slope <= of.High {
+					held++
+				}
+			}
+		}
+		t.Logf("%d rows, offsets of ±%g, ε = %g: %d of %d printed, %d hold", c.rows, c.wide, c.epsilon, printed, fits, held)
+		if c.printed && (printed < fits/2 || held < printed-2) || !c.printed && printed > 0 {
+			t.Errorf("%d rows, offsets of ±%g, ε = %g: %d of %d printed, %d hold", c.rows, c.wide, c.epsilon, printed, fits, held)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // chooseCut makes the forecast of the risk least, that of weights whose scores vary by a unit, by the constant model. It
-// begins with a cut of half of what rows are long, beyond which next to all are cut alike, and doubles it as long as that helps.
+// begins with a cut of half of what rows are long, for intervals of real labels of twice it (tuning.LeastCutReal), beyond which next to all are cut alike, and doubles it as long as that helps.
 func (x *fit) chooseCut() error {
 	s := x.space
 	typical, largest := s.lengths()

@@ -18,6 +18,9 @@
 // 1 give or take ½ beforehand, and k is found with the variance, or is 0 where labels are likelier without the model. They are asked nothing for it. Models whose scores vary by more
 // than labels tell are shortened first, and what no row varies along is left at k times the model's, with k held between 0 and 1.
 //
+// Of real labels each sum is of residuals between two ends, where noise and what is cut off of the longest rows are least together, and counts by one over these's squares. The labels' mean
+// tells the constant, too, by inverse variances; what noise hides beyond the ends is in its error, as labels may be skewed.
+//
 // Of counts each sum is of means less labels between two ends. What labels go beyond these is put back as the law of their means says: counts of Poisson's law whose variance is as many times
 // as large as the residuals' is. The labels' mean, of which nothing is cut off, tells the constant too, and how much more was cut off than that. Where scores vary by V means are
 // e^(V/2) times as large, so that noise costs more than of other labels: that V is 1 is taken to be likely.

@@ -137,7 +137,7 @@ func expose(x *fit) error {
 		return nil
 	}
 	for range rateRounds {
-		means, err := f.means(x.space, x.start())
+		means, err := meansOf(x.space, f, x.start())
 		if err != nil {
 			return err
 		}

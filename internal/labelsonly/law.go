@@ -86,6 +86,7 @@ func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimat
 	for j := range n {
 		scatter.SetSym(j, j, scatter.At(j, j)+o.square(j))
 	}
+	scatter.SetSym(n-1, n-1, scatter.At(n-1, n-1)+o.beside*o.beside)
 	e.covariance, e.missed = linalg.Sandwich(1, e.inverse, scatter), mat.NewSymDense(n, nil)
 	x.addMissed(e.missed, o.scale)
 	e.covariance.AddSym(e.covariance, e.missed)
@@ -97,22 +98,29 @@ func (e estimated) held(x *fit) bool {
 	return floats.Norm(x.weights(e.theta, 0, 0), math.Inf(1)) < check.MaxScale
 }
 
-// addCutOff adds the square of what residuals' ends may have been: a part of them along any direction, all along the constant.
+// addCutOff adds the square of what residuals' ends may have been: a part of them along any direction, and all along the constant of counts; that of numbers has
+// it in the error of its sum.
 func (x *fit) addCutOff(scatter *mat.SymDense) error {
 	m, err := x.space.round(x.space.cut)
 	if err != nil {
 		return err
 	}
-	n := x.space.dim()
-	part := math.Pow(tuning.CutPart*x.cutOff, 2) / x.space.n
+	n, square := x.space.dim(), x.cutOff*x.cutOff/x.space.n
+	_, real := x.family.(numbers)
+	if real { // whose rows that are cut off are taken to be the longest
+		square *= x.space.cut * x.space.cut * x.space.n / mat.Trace(m.twice)
+	}
 	for i := range n {
 		for j := i; j < n; j++ {
-			scatter.SetSym(i, j, scatter.At(i, j)+part*m.twice.At(i, j))
+			part := tuning.CutPart * tuning.CutPart
+			if x.space.constant && i == n-1 {
+				part = 1
+				if real {
+					part = 0
+				}
+			}
+			scatter.SetSym(i, j, scatter.At(i, j)+float64(part*square)*m.twice.At(i, j))
 		}
-	}
-	if x.space.constant {
-		rest := (1 - tuning.CutPart*tuning.CutPart) * x.cutOff * x.cutOff / x.space.n
-		scatter.SetSym(n-1, n-1, scatter.At(n-1, n-1)+rest*m.twice.At(n-1, n-1))
 	}
 	return nil
 }
@@ -269,7 +277,9 @@ func (x *fit) law(e estimated) (*infer.Law, error) {
 			}
 		}
 	}
-	x.drownFar(l)
+	if err := x.drownFar(l); err != nil {
+		return nil, err
+	}
 	l.Steepness = infer.Steepness{Mean: 1, By: make([]float64, dim)}
 	return l, x.steepen(&l.Steepness, e.theta, at, size)
 }
@@ -302,14 +312,21 @@ func (x *fit) steepen(to *infer.Steepness, theta []float64, at []int, size []flo
 	return nil
 }
 
-// drownFar has what isn't determined grow by each weight whose error may be so large that means aren't linear in it: of rows that have the
-// column's level, say.
-func (x *fit) drownFar(l *infer.Law) {
+// drownFar has what isn't determined grow by each weight whose error may be so large that means aren't linear in it, by the step that the column's rows take: a level's, say,
+// or what few rows are off a centre.
+func (x *fit) drownFar(l *infer.Law) error {
 	off := x.family.off()
+	if math.IsInf(off, 1) {
+		return nil
+	}
+	steps, err := stepsOf(x.space)
+	if err != nil {
+		return err
+	}
 	dim := x.space.raw()
 	for j := range x.space.d {
 		c := mat.VecDenseCopyOf(mat.NewVecDense(dim, mat.Row(nil, j, l.Weights)))
-		if mat.Inner(c, l.Covariance, c) <= off*off {
+		if mat.Inner(c, l.Covariance, c)*steps[j]*steps[j] <= off*off {
 			continue
 		}
 		whole := mat.Norm(c, 2)
@@ -322,4 +339,5 @@ func (x *fit) drownFar(l *infer.Law) {
 			l.Drowned = append(l.Drowned, c.RawVector().Data)
 		}
 	}
+	return nil
 }

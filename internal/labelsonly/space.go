@@ -85,6 +85,27 @@ func newSpace(ctx context.Context, f curator.Features, facts curator.Facts) (*sp
 	return x, x.measure()
 }
 
+// stepsOf are how far rows that carry a column are off its centre: √(Σx⁴/Σx²).
+func stepsOf(x *space) ([]float64, error) {
+	sums, err := x.features.Sum(x.ctx, 2*x.d, func(t curator.Tile, sum []float64) {
+		for k := range t.N {
+			for j, v := range t.Rows[k*t.Dim : k*t.Dim+x.d] {
+				square := (v - x.centre[j]) * (v - x.centre[j])
+				sum[j] += square
+				sum[x.d+j] += float64(square * square)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]float64, x.d)
+	for j := range steps {
+		steps[j] = math.Sqrt(sums[x.d+j] / math.Max(sums[j], tiny))
+	}
+	return steps, nil
+}
+
 // alike is how little of its size a column, or a direction, may vary to be taken as one that doesn't.
 const alike = 1e-9
 

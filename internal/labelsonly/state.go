@@ -17,6 +17,7 @@ type observation struct {
 	sum      []float64
 	noise    float64
 	constant float64 // deviation of the last one's noise where that has less; 0 where it hasn't
+	beside   float64 // error of the last one beside, of which no more is known
 	scale    float64
 	unit     float64 // of scores
 }
@@ -104,8 +105,8 @@ func (x *space) weighted(v []float64) ([]float64, error) {
 	return x.into(sum), err
 }
 
-// means are those of rows at a point of one column.
-func (f counts) means(x *space, theta []float64) ([]float64, error) {
+// meansOf are those of rows at a point of one column.
+func meansOf(x *space, f family, theta []float64) ([]float64, error) {
 	w, means := x.columnsOf(theta, 1), make([]float64, len(x.factors))
 	_, err := x.features.Sum(x.ctx, 1, func(t curator.Tile, _ []float64) {
 		of := rows{x.centred(t), x.factors[t.First : t.First+t.N], t.Offsets}

@@ -107,8 +107,8 @@ func (x *fit) look(at []float64, share float64) (l look, err error) {
 	if err != nil {
 		return l, err
 	}
-	if f, counted := x.family.(counts); counted {
-		if l.means, err = f.means(x.space, at); err != nil {
+	if _, counted := x.family.(counts); counted {
+		if l.means, err = meansOf(x.space, x.family, at); err != nil {
 			return l, err
 		}
 	}
@@ -116,12 +116,20 @@ func (x *fit) look(at []float64, share float64) (l look, err error) {
 	if l.to, err = x.heldTo(h, l.means, share); err != nil {
 		return l, err
 	}
-	x.limit, x.lost, x.unread = l.to.below, l.to.lost, !h.Readable()
+	x.limit, x.lost = l.to.below, l.to.lost
+	x.unread = x.unread || !h.Readable() || mostly(l.means, tuning.MayHide*h.SD(len(edges)/2))
 	if l.sum, l.noise, err = x.gradient(at, l.to.limit(), l.to.middle(), share, false); err != nil {
 		return l, err
 	}
 	l.there, err = x.space.mean(x.family, at)
 	return l, err
+}
+
+// mostly reports whether so many rows, those of the largest means, have more than half of all: noise hides what becomes of most labels then.
+func mostly(means []float64, rows float64) bool {
+	list := slices.Sorted(slices.Values(means))
+	few := min(int(rows), len(list))
+	return floats.Sum(list[len(list)-few:]) > floats.Sum(list)/2
 }
 
 // looks are sums in the order of their release.
@@ -147,12 +155,16 @@ func (list looks) told(x *fit, at []float64) (o observation, err error) {
 	if err != nil {
 		return o, err
 	}
-	weights := 0.0
-	x.cutOff = last.cutOff / (1 - last.lost)
+	weights, cutOff, noise := 0.0, 0.0, 0.0
 	for _, l := range list {
 		whole := 1 / (1 - l.to.lost)
 		weight := math.Pow(l.noise*whole, -2)
+		if c == nil {
+			weight = 1 / (l.to.risk * whole * whole)
+		}
 		weights += weight
+		cutOff += weight * whole * l.to.cutOff
+		noise = math.Hypot(noise, weight*whole*l.noise)
 		floats.AddScaled(o.sum, weight, l.there)
 		floats.AddScaled(o.sum, -weight*whole, l.sum)
 		if c != nil {
@@ -162,14 +174,51 @@ func (list looks) told(x *fit, at []float64) (o observation, err error) {
 		}
 	}
 	floats.Scale(1/weights, o.sum)
-	o.noise = 1 / math.Sqrt(weights)
+	o.noise, x.cutOff = noise/weights, cutOff/weights
 	if c != nil {
 		floats.Scale(1/weights, c.beyond)
 		c.cutOff /= weights
 		c.addMean(&o, x.labels)
 		x.cutOff = c.cutOff
+		return o, nil
 	}
-	return o, nil
+	return o, addMean(x, &o, last, at)
+}
+
+// addMean has the labels' mean tell the constant's sum of numbers, too, by inverse variances of noise and what is seen to be cut off. That may all lie to one side, and so
+// may what noise hides of it, which is likely where labels are skewed: along the constant it is an error of the sum.
+func addMean(x *fit, o *observation, to held, at []float64) error {
+	if !x.space.constant {
+		return nil
+	}
+	means, err := meansOf(x.space, x.family, at)
+	if err != nil {
+		return err
+	}
+	sum, noise := constantSum(x.space, x.labels, means)
+	whole := 1 / (1 - to.lost)
+	part := o.combine(sum, math.Hypot(o.noise, whole*to.cutOff), noise)
+	o.beside = part * whole * (to.cutOff + to.hidden)
+	return nil
+}
+
+// constantSum is what the labels' mean tells of the constant's sum, of which nothing is cut off: all of the sum of labels but 1 − a of each, which is taken to be its
+// mean.
+func constantSum(x *space, l estimate.Labels, means []float64) (sum, noise float64) {
+	sum = x.n * l.Mean
+	for i, v := range means {
+		sum -= float64((1 - x.factors[i]) * v)
+	}
+	return sum, x.n * math.Hypot(l.Noise, l.Missed)
+}
+
+// combine has the constant's sum, with an error of a deviation, be what another number says of it, too, with its own; it returns what part of it the first one has.
+func (o *observation) combine(sum, own, other float64) (part float64) {
+	last, one, two := len(o.sum)-1, own*own, other*other
+	part = two / (one + two)
+	o.sum[last] = float64(part*o.sum[last]) + float64((1-part)*sum)
+	o.constant = other * math.Sqrt(one/(one+two))
+	return part
 }
 
 // counted is what counts are taken to be at a point.
@@ -188,7 +237,7 @@ func newCounted(x *fit, at []float64) (c *counted, err error) {
 		return nil, nil
 	}
 	c = &counted{space: x.space, beyond: make([]float64, len(at))}
-	if c.means, err = f.means(x.space, at); err != nil {
+	if c.means, err = meansOf(x.space, f, at); err != nil {
 		return nil, err
 	}
 	c.whole, err = x.space.weighted(slices.Repeat([]float64{1}, len(c.means)))
@@ -209,20 +258,15 @@ func (c *counted) addBeyond(o *observation, l look, weight float64) error {
 	return nil
 }
 
-// addMean adds what the labels' mean tells of the constant's sum, of which nothing is cut off: all of the sum of labels but 1 − a of each, which is taken to be its mean.
-// Where that is more, by more than noise, as much more was cut off than the law says, or as much again; what is left is an error of the sum.
+// addMean adds what the labels' mean tells of the constant's sum. Where that is more, by more than noise, as much more was cut off than the law says, or as much again; what is left is an error of the sum.
 func (c *counted) addMean(o *observation, l estimate.Labels) {
-	noise := c.space.n * math.Hypot(l.Noise, l.Missed)
+	sum, noise := constantSum(c.space, l, c.means)
 	if !c.space.constant || !(noise > 0) {
 		return
 	}
-	sum := c.space.n * l.Mean
-	for i, v := range c.means {
-		sum -= float64((1 - c.space.factors[i]) * v)
-	}
-	last, one, other := len(o.sum)-1, float64(o.noise*o.noise), float64(noise*noise)
+	last, one := len(o.sum)-1, float64(o.noise*o.noise)
 	if more := sum - o.sum[last]; more > 0 {
-		more *= estimate.JamesStein(one+other, more*more)
+		more *= estimate.JamesStein(one+float64(noise*noise), more*more)
 		c.cutOff = math.Max(c.cutOff, more)
 		added := math.Min(more, math.Max(0, c.beyond[last]))
 		if added > 0 {
@@ -230,14 +274,15 @@ func (c *counted) addMean(o *observation, l estimate.Labels) {
 		}
 		one += float64((more - added) * (more - added)) // which the law doesn't explain
 	}
-	o.sum[last] = (o.sum[last]*other + sum*one) / (one + other)
-	o.constant = math.Sqrt(one * other / (one + other))
+	o.combine(sum, math.Sqrt(one), noise)
 }
 
 // held is how means less labels are held: so far below 0 and so far above it.
 type held struct {
 	below, above float64
-	cutOff       float64 // in sum
+	cutOff       float64 // in sum, of numbers as far as it is seen
+	hidden       float64 // what may be cut off beside, of numbers
+	risk         float64 // of noise and of what is cut off
 	lost         float64 // part of a mean's change that isn't seen, of numbers
 	scale, unit  float64 // of residuals' variance, over what the family says that it is, and of scores
 }
@@ -257,6 +302,10 @@ func (x *fit) heldTo(h histogram.Tails, means []float64, share float64) (to held
 	if means != nil { // Poisson's law has the scale 1
 		top, least, scale = floats.Max(means), 1, math.Max(1, scale/math.Max(floats.Sum(means)/x.space.n, tiny))
 	}
+	long := x.space.cut * x.space.cut // of numbers' rows that are cut off, which are the longest
+	if means != nil {
+		long = mat.Trace(m.twice) / x.space.n
+	}
 	mass, best := 0.0, math.Inf(1)
 	for j, edge := range h.Edges {
 		if j > 0 && edge < least {
@@ -270,14 +319,16 @@ func (x *fit) heldTo(h histogram.Tails, means []float64, share float64) (to held
 			of.cutOff = math.Max(mass, floats.Norm(look{means: means, to: of}.beyond(means, scale), 1))
 		}
 		noise := 2 * of.limit() * x.space.cut / x.mu(share)
-		risk := noise*noise*float64(x.space.dim()) + math.Pow(tuning.CutPart*of.cutOff, 2)*mat.Trace(m.twice)/x.space.n
-		if risk < best {
-			best, to = risk, of
+		of.risk = noise*noise*float64(x.space.dim()) + math.Pow(tuning.CutPart*of.cutOff, 2)*long
+		if of.risk < best {
+			best, to = of.risk, of
 		}
 	}
 	if means != nil {
 		return to, nil
 	}
+	law, _ := h.FromSeen().Upper(1, tuning.TailPower)
+	to.hidden = math.Max(0, law.Excess(to.below)-to.cutOff) + h.MayExceed(to.below, law)
 	to.lost = math.Min(math.Max(h.Over(to.below), 0)/x.run.N, half)
 	if !(to.scale > 0) {
 		to.scale = to.below * to.below

@@ -49,13 +49,21 @@ func (k *kept) release(t *testing.T, before int) (numbers []float64, mu, noise f
 // alikeTo reports whether two numbers are the same but for rounding, which sensitivities allow for, too.
 func alikeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
 
-// residuals is what one sum alone tells.
-func (x *fit) residuals(at []float64, share float64) (observation, error) {
-	l, err := x.look(at, share)
+// byMean is the constant's sum of numbers and its error: by a sum with noise, of which ends may have cut some off, and by the labels' mean, by inverse variances of
+// what is known; and what is cut off, or may be, of the part that is the sum's.
+func (x *fit) byMean(t *testing.T, sum, noise float64, to held, at []float64) (found, deviation, beside float64) {
+	t.Helper()
+	means, err := meansOf(x.space, x.family, at)
 	if err != nil {
-		return observation{}, err
+		t.Fatal(err)
 	}
-	return looks{l}.told(x, at)
+	mean, whole := x.space.n*x.labels.Mean, 1/(1-to.lost)
+	for i, m := range means {
+		mean -= (1 - x.space.factors[i]) * m
+	}
+	own, other := noise*noise+math.Pow(whole*to.cutOff, 2), math.Pow(x.space.n*x.labels.Noise, 2)
+	part := other / (own + other)
+	return part*sum + (1-part)*mean, 1 / math.Sqrt(1/own+1/other), part * whole * (to.cutOff + to.hidden)
 }
 
 func reals(mu float64) estimate.Problem {
@@ -75,11 +83,15 @@ func heavy(r *rand.Rand) float64 {
 // left of the sum at a point is multiplied by as much as was lost, and so is its noise, which is the sensitivity over μ.
 func TestResidualsByDefinition(t *testing.T) {
 	lost := false
-	for _, mu := range []float64{6, 14, 20, 1000} {
-		x, _, k := drawn(t, reals(mu), heavy)
+	for _, mu := range []float64{6, 14, 30, 60, 1000} {
+		x, _, k := drawn(t, reals(mu), func(r *rand.Rand) float64 { return 2 * r.NormFloat64() })
 		const share = 0.4
 		at := []float64{0.5, -0.3, 0.2, 0.4}
-		o, err := x.residuals(at, share)
+		l, err := x.look(at, share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := looks{l}.told(x, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,18 +111,26 @@ func TestResidualsByDefinition(t *testing.T) {
 		}
 		limit, cutOff := to.below, to.cutOff
 		part := math.Min(math.Max(h.Over(limit), 0)/x.run.N, half)
-		lost = lost || part > 0.01 && cutOff > 0
+		lost = lost || part > 0.01
 		if !alikeTo(o.noise, noise/(1-part)) || !alikeTo(x.lost, part) || !alikeTo(x.cutOff, cutOff/(1-part)) || x.limit != limit {
 			t.Errorf("μ = %g: the noise %g, want %g; %g rows lost, want %g; %g cut off, want %g", mu, o.noise, noise/(1-part), x.lost, part, x.cutOff, cutOff/(1-part))
 		}
+		law, _ := h.FromSeen().Upper(1, tuning.TailPower)
+		if hidden := math.Max(0, law.Excess(limit)-cutOff) + h.MayExceed(limit, law); !alikeTo(l.to.hidden, hidden) || !(hidden > 0) {
+			t.Errorf("μ = %g: %g may be hidden, want %g", mu, l.to.hidden, hidden)
+		}
 		for j, v := range sum {
-			if want := there[j] - v/(1-part); !alikeTo(o.sum[j], want) {
-				t.Errorf("μ = %g: sum %d is %g, want %g", mu, j, o.sum[j], want)
+			want, deviation, beside := there[j]-v/(1-part), noise/(1-part), o.beside
+			if j == len(sum)-1 {
+				want, deviation, beside = x.byMean(t, want, deviation, l.to, at)
+			}
+			if !alikeTo(o.sum[j], want) || !alikeTo(o.square(j), deviation*deviation) || !alikeTo(o.beside, beside) {
+				t.Errorf("μ = %g: sum %d is %g with noise of %g and %g, want %g with %g and %g", mu, j, o.sum[j], math.Sqrt(o.square(j)), o.beside, want, deviation, beside)
 			}
 		}
 	}
 	if !lost {
-		t.Error("nothing is cut off")
+		t.Error("no row is held")
 	}
 }
 
@@ -119,12 +139,8 @@ func TestResidualsByDefinition(t *testing.T) {
 func TestLimitOfResiduals(t *testing.T) {
 	const share, high, low, sure = 0.5, 4.0, 2.0, tuning.Surely * math.Sqrt2 // of two counts
 	x, _, _ := drawn(t, reals(100), heavy)
-	m, err := x.space.round(x.space.cut)
-	if err != nil {
-		t.Fatal(err)
-	}
 	noise := 2 * x.space.cut / x.mu(share)
-	rows := math.Sqrt(noise*noise*4*(high*high-low*low)/(mat.Trace(m.twice)/x.space.n)) / (tuning.CutPart * (high - low))
+	rows := math.Sqrt(noise*noise*4*(high*high-low*low)) / (tuning.CutPart * x.space.cut * (high - low))
 	if rows > sure {
 		t.Fatalf("%g rows aren't few", rows)
 	}
@@ -143,39 +159,55 @@ func TestLimitOfResiduals(t *testing.T) {
 	}
 }
 
-// Two sums, each with its share, count by one over their noise's square, as if they were one of less noise; the second is of what the first one's estimate leaves.
+// Two sums, each with its share, count by one over the squares of their noise and of what is seen to be cut off of the longest rows; the second is of what the first one's estimate leaves. The
+// constant's has what labels' mean says of it at the estimate, until that stays.
 func TestTwoSumsByDefinition(t *testing.T) {
 	parts, _, _ := drawn(t, reals(20), heavy)
 	whole, _, _ := drawn(t, reals(20), heavy)
-	solve := func(o observation, at []float64) *state {
-		s, err := parts.space.solve(parts.family, o, parts.belief(parts.start()), at)
+	total, at := parts.run.Pool.Left, parts.start()
+	var of looks
+	var all observation
+	var s *state
+	for _, part := range []float64{tuning.FirstLabels, 1 - tuning.FirstLabels} {
+		l, err := parts.look(at, part*total)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s
+		of = append(of, l)
+		moved := math.Inf(1)
+		for moved >= near*all.noise {
+			before := all.sum
+			all = observation{sum: make([]float64, len(at)), scale: l.to.scale, unit: of[0].to.unit}
+			weights, noise := 0.0, 0.0
+			for _, l := range of {
+				lost := 1 - l.to.lost
+				w := lost * lost / (l.noise*l.noise*4 + math.Pow(tuning.CutPart*l.to.cutOff*parts.space.cut, 2))
+				weights, noise = weights+w, math.Hypot(noise, w/lost*l.noise)
+				floats.AddScaled(all.sum, w, l.there)
+				floats.AddScaled(all.sum, -w/lost, l.sum)
+			}
+			floats.Scale(1/weights, all.sum)
+			all.noise = noise / weights
+			last := len(at) - 1
+			all.sum[last], all.constant, all.beside = parts.byMean(t, all.sum[last], all.noise, l.to, at)
+			if before != nil {
+				if moved = floats.Distance(before, all.sum, 2); moved < near*all.noise {
+					break
+				}
+			}
+			if s, err = parts.space.solve(parts.family, all, parts.belief(parts.start()), at); err != nil {
+				t.Fatal(err)
+			}
+			at = s.theta
+		}
 	}
-	total, at := parts.run.Pool.Left, parts.start()
-	one, err := parts.residuals(at, tuning.FirstLabels*total)
+	found, o, err := whole.inTwo()
 	if err != nil {
 		t.Fatal(err)
 	}
-	one.unit = math.Sqrt(one.scale)
-	first := solve(one, at)
-	two, err := parts.residuals(first.theta, (1-tuning.FirstLabels)*total)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, w := 1/(one.noise*one.noise), 1/(two.noise*two.noise)
-	all := observation{sum: make([]float64, len(one.sum)), noise: 1 / math.Sqrt(v+w), scale: two.scale, unit: one.unit}
-	floats.AddScaled(all.sum, v/(v+w), one.sum)
-	floats.AddScaled(all.sum, w/(v+w), two.sum)
-	last := solve(all, first.theta)
-	s, o, err := whole.inTwo()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !floats.EqualApprox(o.sum, all.sum, 1e-9) || !alikeTo(o.noise, all.noise) || !alikeTo(o.scale, all.scale) || !alikeTo(o.unit, all.unit) || !floats.EqualApprox(s.theta, last.theta, 1e-9) {
-		t.Errorf("%+v, at %v; want %+v, at %v", o, s.theta, all, last.theta)
+	if !floats.EqualApprox(o.sum, all.sum, 1e-9) || !alikeTo(o.noise, all.noise) || !alikeTo(o.constant, all.constant) || !alikeTo(o.beside, all.beside) || !alikeTo(o.scale, all.scale) ||
+		!alikeTo(o.unit, all.unit) || !floats.EqualApprox(found.theta, s.theta, 1e-9) {
+		t.Errorf("%+v, at %v; want %+v, at %v", o, found.theta, all, s.theta)
 	}
 	if left := whole.run.Pool.Left; math.Abs(left) > 1e-12 {
 		t.Errorf("%g of μ² is left", left)
@@ -200,26 +232,36 @@ func TestNoiseOfClassesByDefinition(t *testing.T) {
 	}
 }
 
-// What was cut off may lie along any direction by a part, and along the constant all of it.
+// What was cut off may lie along any direction by a part, and along the constant of counts all of it; that of numbers has it in the error of the constant's sum.
 func TestCutOffByDefinition(t *testing.T) {
-	x, _, _ := drawn(t, reals(20), heavy)
-	x.cutOff = 7
-	m, err := x.space.round(x.space.cut)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := mat.NewSymDense(4, nil)
-	if err := x.addCutOff(to); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 4 {
-		for j := range 4 {
-			part := tuning.CutPart
-			if i == 3 && j == 3 {
-				part = 1
-			}
-			if want := part * part * 49 / x.space.n * m.twice.At(min(i, j), max(i, j)); math.Abs(to.At(i, j)-want) > 1e-12*want+1e-12 {
-				t.Errorf("%d, %d: %g, want %g", i, j, to.At(i, j), want)
+	for _, c := range []struct {
+		p     estimate.Problem
+		label func(*rand.Rand) float64
+		all   float64 // along the constant
+		long  bool    // whether the longest rows are taken to be those that are cut off
+	}{{reals(20), heavy, 0, true}, {estimate.Problem{Loss: losses.CappedPoisson{Cap: 60}, Asked: losses.Poisson{}, Mu: 20}, countedLabels, 1, false}} {
+		x, _, _ := drawn(t, c.p, c.label)
+		x.cutOff = 7
+		m, err := x.space.round(x.space.cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := mat.NewSymDense(4, nil)
+		if err := x.addCutOff(to); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			for j := range 4 {
+				part := tuning.CutPart
+				if i == 3 && j == 3 {
+					part = c.all
+				}
+				if c.long {
+					part *= x.space.cut / math.Sqrt(mat.Trace(m.twice)/x.space.n)
+				}
+				if want := part * part * 49 / x.space.n * m.twice.At(min(i, j), max(i, j)); math.Abs(to.At(i, j)-want) > 1e-12*want+1e-12 {
+					t.Errorf("%T: %d, %d: %g, want %g", x.family, i, j, to.At(i, j), want)
+				}
 			}
 		}
 	}
